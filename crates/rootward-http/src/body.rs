@@ -1,4 +1,4 @@
-//! The bodies of answers: whole, the stream of a session, or the stream of a modern request.
+//! Response bodies: whole, the stream of a session, or the stream of a modern request.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -15,11 +15,11 @@ use crate::exchange::Exchange;
 use crate::modern::answers::{Answers, Said};
 use crate::session::{ReaderId, Session};
 
-/// The body of an answer.
+/// A response body.
 #[derive(Debug)]
 pub(crate) struct Body {
     content: Content,
-    /// What is counted when the answer has been sent.
+    /// Counted when the response has been sent.
     exchange: Option<Exchange>,
 }
 
@@ -33,7 +33,7 @@ enum Content {
 #[derive(Debug)]
 struct Stream {
     source: Source,
-    /// What is to be sent before the next message, the last piece first.
+    /// What to send before the next message, last piece first.
     pieces: Pieces,
     keep_alive: Pin<Box<Sleep>>,
     interval: Duration,
@@ -46,7 +46,7 @@ enum Source {
     Ended,
 }
 
-/// Reads a stream of a session. When it is dropped, the stream can be resumed.
+/// Reads a stream of a session. After it is dropped, the stream can be resumed.
 #[derive(Debug)]
 pub(crate) struct SessionReader {
     pub(crate) session: Arc<Session>,
@@ -64,13 +64,13 @@ impl Body {
         Body { content: Content::Whole(content), exchange: None }
     }
 
-    /// The stream of a session, which begins with these pieces.
+    /// The stream of a session, starting with these pieces.
     pub(crate) fn session(reader: SessionReader, mut first: Pieces, interval: Duration) -> Body {
         first.reverse();
         Body::stream(Source::Session(reader), first, interval)
     }
 
-    /// The stream of a modern request, which begins with this message, if it is there already.
+    /// The stream of a modern request, starting with this message if it is already available.
     pub(crate) fn request(answers: Answers, first: Option<&Bytes>, interval: Duration) -> Body {
         let mut pieces = first.map(|first| event::event(None, first)).unwrap_or_default();
         pieces.reverse();
@@ -103,7 +103,7 @@ impl Stream {
                 }),
                 Source::Request(answers) => answers.poll_next(context).map(|said| match said {
                     Said::Before(message) | Said::Last(message) => Some((None, message)),
-                    // A wire that begins as a stream has begun.
+                    // A stream has started, so the wire was accepted.
                     Said::Full | Said::Nothing => None,
                 }),
             };

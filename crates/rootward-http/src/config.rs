@@ -1,4 +1,5 @@
-//! What a front is given: principals, limits, names, certificate. Everything is a value, because a front opens no file.
+//! The configuration of a front: principals, limits, names, certificate. Everything is a value, because a front opens
+//! no files.
 
 use std::time::Duration;
 
@@ -6,42 +7,42 @@ use serde::{Deserialize, Serialize};
 
 use crate::names::{BadName, Names};
 
-/// What a front is given.
+/// The configuration of a front.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
-    /// Who may come in. The position of a principal in this list is its [`PrincipalId`](crate::PrincipalId).
+    /// Who may connect. The index of a principal in this list is its [`PrincipalId`](crate::PrincipalId).
     pub principals: Vec<Principal>,
-    /// How much of everything there may be.
+    /// Upper limits.
     pub limits: Limits,
-    /// The names by which clients reach this front, beside the loopback names and addresses: `example.org`, or `example.org:8443` for
-    /// this port only.
+    /// The host names by which clients reach this front, besides the loopback names and addresses: `example.org`, or
+    /// `example.org:8443` for this port only.
     pub hosts: Vec<String>,
-    /// The web pages that may send requests and see the answers: `https://example.org`. Those from the loopback address may send
-    /// requests without being named.
+    /// The web pages that may send requests and read the answers: `https://example.org`. Pages from the loopback
+    /// address may send requests without being listed.
     pub origins: Vec<String>,
     /// The certificate, for TLS.
     pub tls: Option<Tls>,
 }
 
 impl Config {
-    /// Whether all names can be used.
+    /// Whether all names are valid.
     pub fn check(&self) -> Result<(), BadName> {
         Names::new(&self.hosts, &self.origins).map(drop)
     }
 }
 
-/// Somebody who may come in.
+/// Someone who may connect.
 #[derive(Clone)]
 pub struct Principal {
-    /// What logs and figures call it.
+    /// The name in logs and metrics.
     pub name: String,
-    /// The secret that it shows with every request.
+    /// The secret that it sends with every request.
     pub token: String,
 }
 
 impl std::fmt::Debug for Principal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // SECURITY: a token does not belong in a log (test: a_token_is_not_shown)
+        // SECURITY: a token must not appear in a log (test: a_token_is_not_shown)
         f.debug_struct("Principal").field("name", &self.name).finish_non_exhaustive()
     }
 }
@@ -49,7 +50,7 @@ impl std::fmt::Debug for Principal {
 /// A certificate with its chain, and its key, both in PEM.
 #[derive(Clone)]
 pub struct Tls {
-    /// The certificate and those that lead to one that clients trust.
+    /// The certificate and its chain.
     pub certificates: Vec<u8>,
     /// The private key.
     pub key: Vec<u8>,
@@ -61,12 +62,12 @@ impl std::fmt::Debug for Tls {
     }
 }
 
-/// How much of everything there may be.
+/// Upper limits.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Limits {
-    /// Connections at once. More wait until one ends.
+    /// Concurrent connections. More wait until one ends.
     pub connections: usize,
-    /// Bytes of a request's body.
+    /// Maximum size of a request body, in bytes.
     pub body: usize,
     /// Time to send the head of a request.
     pub head_time: Duration,
@@ -74,40 +75,40 @@ pub struct Limits {
     pub body_time: Duration,
     /// Time that a connection may wait for its next request.
     pub connection_idle: Duration,
-    /// Time that a client may take to read anything at all of what is sent to it.
+    /// Time within which a client must read at least some of the pending data.
     pub write_time: Duration,
-    /// Sessions in all.
+    /// Total sessions.
     pub sessions: usize,
-    /// Sessions of one principal.
+    /// Sessions per principal.
     pub sessions_per_principal: usize,
     /// Time after which a session without an open stream ends.
     pub session_idle: Duration,
-    /// Open streams of one session: requests that wait for their answer, and GET streams.
+    /// Open streams per session: requests that wait for their answer, and GET streams.
     pub streams: usize,
-    /// Modern requests of one principal at once.
+    /// Concurrent modern requests per principal.
     pub requests: usize,
     /// Messages that one stream holds for a client that does not read them.
     pub queue: usize,
-    /// Bytes of these messages.
+    /// Total size of these messages, in bytes.
     pub queue_bytes: usize,
-    /// Messages of one session that are kept for resumption.
+    /// Messages per session that are kept for resumption.
     pub replay: usize,
-    /// Bytes of these messages.
+    /// Total size of these messages, in bytes.
     pub replay_bytes: usize,
     /// How long a finished stream can be resumed.
     pub replay_time: Duration,
-    /// How long a message waits for a backend that does not take it.
+    /// How long a message waits for a backend that does not accept it.
     pub backend_time: Duration,
-    /// How long a legacy answer is awaited before its stream begins. An answer within this time is a plain JSON document. With zero, every
-    /// answer but an error with a status of its own is a stream, in both eras.
+    /// How long to wait for a legacy answer before its stream begins. An answer within this time is a plain JSON
+    /// document. With zero, every answer except an error with its own status is a stream, in both eras.
     pub answer_wait: Duration,
-    /// How often a silent stream shows that it lives.
+    /// The keep-alive interval of a silent stream.
     pub keep_alive: Duration,
-    /// Requests a second that one principal may send on average.
+    /// Average requests per second that one principal may send.
     pub rate: u32,
-    /// Requests that one principal may send at once.
+    /// Burst size: requests that one principal may send at once.
     pub burst: u32,
-    /// How long running requests may take after the front was told to end.
+    /// How long running requests may take after shutdown was requested.
     pub grace: Duration,
 }
 

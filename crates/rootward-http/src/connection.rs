@@ -1,4 +1,4 @@
-//! One connection: bytes are counted, and a client that neither sends nor reads in time is cut off.
+//! One connection: counts bytes, and cuts off a client that neither sends nor reads in time.
 
 use std::io;
 use std::pin::Pin;
@@ -19,7 +19,7 @@ use crate::figures::Figures;
 use crate::front::Front;
 use crate::wire::Backend;
 
-/// The longest head of a request, and how much of a body is read at a time.
+/// The longest request head, and how much of a body is read at a time.
 const LONGEST_HEAD: usize = 64 << 10;
 
 /// How many requests a connection has begun and ended.
@@ -47,7 +47,7 @@ impl Pace {
     }
 }
 
-/// Serves the requests of one connection, until it ends or the front does.
+/// Serves the requests of one connection, until it or the front ends.
 pub(crate) async fn serve<B: Backend, S>(front: Arc<Front<B>>, stream: S, mut closing: watch::Receiver<bool>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -73,7 +73,7 @@ where
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(idle)
-        // SECURITY: whoever has not shown a token yet gets no more memory than this (test: long_heads_are_refused)
+        // SECURITY: a client without a token gets no more memory than this (test: long_heads_are_refused)
         .max_buf_size(LONGEST_HEAD)
         .serve_connection(TokioIo::new(timed), service);
     let mut connection = std::pin::pin!(connection);
@@ -92,21 +92,21 @@ where
     }
 }
 
-/// The front closes.
+/// Resolves when the front closes.
 async fn closed(closing: &mut watch::Receiver<bool>) {
     // An error means that the front is gone.
     let _ = closing.wait_for(|closing| *closing).await;
 }
 
-/// A stream with its time limits.
+/// A stream with its timeouts.
 struct Timed<S> {
     stream: S,
     pace: Arc<Pace>,
     figures: Arc<Figures>,
-    /// By when the head of a request must be there, and how many requests had begun when it was awaited.
+    /// Deadline for the head of a request, and how many requests had begun when the wait started.
     head: Option<(u32, Pin<Box<Sleep>>)>,
     head_time: Duration,
-    /// By when the client must read.
+    /// Deadline for the client to read.
     write: Option<Pin<Box<Sleep>>>,
     write_time: Duration,
 }
@@ -116,7 +116,7 @@ fn timed_out<T>(says: &'static str) -> Poll<io::Result<T>> {
 }
 
 impl<S> Timed<S> {
-    /// What a write gave, or an error if none was possible for too long.
+    /// The result of a write, or an error if none was possible for too long.
     fn written(&mut self, written: Poll<io::Result<usize>>, context: &mut Context<'_>) -> Poll<io::Result<usize>> {
         if let Poll::Ready(written) = written {
             self.write = None;
@@ -126,7 +126,8 @@ impl<S> Timed<S> {
             return Poll::Ready(written);
         }
         let write = self.write.get_or_insert_with(|| Box::pin(sleep(self.write_time)));
-        // SECURITY: a client that never reads would keep its connection for ever (test: a_client_that_never_reads_is_cut_off)
+        // SECURITY: a client that never reads would keep its connection forever (test:
+        // a_client_that_never_reads_is_cut_off)
         if write.as_mut().poll(context).is_ready() { timed_out("the client does not read") } else { Poll::Pending }
     }
 }
@@ -152,7 +153,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Timed<S> {
             self.head = Some((begun, Box::pin(sleep(self.head_time))));
         }
         let is_late = self.head.as_mut().is_some_and(|(_, head)| head.as_mut().poll(context).is_ready());
-        // SECURITY: a head that comes byte by byte would keep its connection for ever (test: slow_heads_are_cut_off)
+        // SECURITY: a head that arrives byte by byte would keep its connection forever (test: slow_heads_are_cut_off)
         if is_late { timed_out("the head took too long to arrive") } else { read }
     }
 }

@@ -1,6 +1,7 @@
-//! What a browser needs before it lets a web page talk to the front: only for pages whose origin the operator named.
+//! What a browser needs before it lets a web page talk to the front: only for pages whose origin the operator listed.
 //!
-//! A page shows its token itself, in a header. So no answer allows credentials of the browser, and none allows every origin.
+//! A page sends its token itself, in a header. So no answer allows the browser's credentials, and none allows every
+//! origin.
 
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
@@ -14,7 +15,7 @@ use crate::body::Body;
 use crate::names::Names;
 use crate::reply;
 
-/// The headers that a page may send, in lower case. Those of arguments (`Mcp-Param-*`) come in addition.
+/// The headers that a page may send, in lower case. Headers of arguments (`Mcp-Param-*`) are also allowed.
 const SENT: [&str; 10] = [
     "accept",
     "authorization",
@@ -28,26 +29,26 @@ const SENT: [&str; 10] = [
     "tracestate",
 ];
 
-/// The headers of answers that a page may see.
+/// The response headers that a page may read.
 const EXPOSED: &str = "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-After";
 
-/// How long a browser may keep what it was told, in seconds.
+/// How long a browser may cache the preflight answer, in seconds.
 const MAX_AGE: &str = "600";
 
-/// A page whose origin the operator named.
+/// A page whose origin the operator listed.
 #[derive(Clone, Debug)]
 pub(crate) struct Page(HeaderValue);
 
 impl Page {
-    /// The page that a request comes from, if the operator named it.
+    /// The page that a request comes from, if the operator listed it.
     pub(crate) fn of(names: &Names, headers: &HeaderMap) -> Option<Page> {
         let mut origins = headers.get_all(ORIGIN).iter();
         let (Some(origin), None) = (origins.next(), origins.next()) else { return None };
-        // SECURITY: any other page could read what the front answers (test: only_named_pages_are_allowed_in)
+        // SECURITY: otherwise any page could read the front's answers (test: only_named_pages_are_allowed_in)
         names.names_origin(origin.as_bytes()).then(|| Page(origin.clone()))
     }
 
-    /// The answer to a browser that asks what the page may send. None if it does not ask that.
+    /// The answer to a browser's preflight request; `None` if it is not one.
     pub(crate) fn preflight(method: &Method, headers: &HeaderMap) -> Option<Response<Body>> {
         if method != Method::OPTIONS || !headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD) {
             return None;
@@ -62,7 +63,7 @@ impl Page {
         Some(response)
     }
 
-    /// Lets the page see an answer.
+    /// Lets the page read an answer.
     pub(crate) fn mark(self, headers: &mut HeaderMap) {
         headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, self.0);
         headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED));
@@ -70,7 +71,7 @@ impl Page {
     }
 }
 
-/// What the page may send of what it wants to send; where it names nothing, all that it may.
+/// The allowed headers among those that the page wants to send; if it names none, all allowed ones.
 fn allowed(headers: &HeaderMap) -> String {
     let wanted = headers.get_all(ACCESS_CONTROL_REQUEST_HEADERS).iter().filter_map(|names| names.to_str().ok());
     let wanted = wanted.flat_map(|names| names.split(',')).map(|name| name.trim().to_ascii_lowercase());

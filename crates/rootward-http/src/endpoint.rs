@@ -1,4 +1,4 @@
-//! Every request, from its head to its answer: who may come in, and what the paths do.
+//! Handles every request, from its head to its answer: who may connect, and what each path does.
 
 use std::sync::Arc;
 
@@ -24,10 +24,9 @@ use crate::reply::{self, Rejection};
 use crate::wire::{Backend, PrincipalId};
 use crate::{event, incoming, legacy, media, modern, trace};
 
-/// The type of `/metrics`.
+/// The content type of `/metrics`.
 const FIGURES: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Serves a request.
 pub(crate) async fn serve<B: Backend>(
     front: Arc<Front<B>>,
     request: Request<Incoming>,
@@ -87,7 +86,7 @@ async fn answer<B: Backend>(
             let shown = front.figures.text(front.sessions.count(), &front.backend.metrics().await);
             Ok(reply::whole(StatusCode::OK, FIGURES, Bytes::from(shown)))
         }
-        _ => Err(Rejection::refused(StatusCode::NOT_FOUND, "there is nothing here: the endpoint is `/mcp`")),
+        _ => Err(Rejection::refused(StatusCode::NOT_FOUND, "not found: the endpoint is `/mcp`")),
     }
 }
 
@@ -98,7 +97,7 @@ fn known<B>(front: &Front<B>, headers: &HeaderMap) -> Result<PrincipalId, Reject
         (Some(one), None) => Some(one.as_bytes()),
         _ => None,
     };
-    // SECURITY: nobody comes in without a token (test: without_a_token_nothing_is_served)
+    // SECURITY: nothing is served without a token (test: without_a_token_nothing_is_served)
     let principal = front.tokens.principal(authorization).ok_or_else(Rejection::unauthorized)?;
     tracing::Span::current().record("principal", front.guests[principal.0].name.as_str());
     Ok(principal)
@@ -115,7 +114,7 @@ fn state(method: &Method, is_good: bool) -> Result<Response<Body>, Rejection> {
     Ok(reply::whole(status, "text/plain", Bytes::from_static(says.as_bytes())))
 }
 
-/// The endpoint of both eras.
+/// The endpoint for both eras.
 async fn mcp<B: Backend>(
     front: &Arc<Front<B>>,
     mut request: Request<Incoming>,
@@ -141,7 +140,7 @@ async fn mcp<B: Backend>(
     }
 }
 
-/// The body of a POST, in one line.
+/// The body of a POST, as one line.
 async fn body<B>(front: &Front<B>, request: &mut Request<Incoming>) -> Result<Bytes, Rejection> {
     let headers = request.headers();
     if !media::is_json(headers) {
@@ -183,7 +182,7 @@ async fn post<B: Backend>(
     if called == Some(method::CALL_TOOL) {
         front.figures.calls.inc();
     }
-    // A listening request does not end by itself.
+    // A listening request does not end on its own.
     if called != Some(method::LISTEN) {
         exchange.awaited();
     }
@@ -204,7 +203,7 @@ fn line(frame: &Bytes, message: &str) -> Bytes {
     frame.slice_ref(message.trim().as_bytes())
 }
 
-/// What the figures call a POST.
+/// The label of a POST in the metrics.
 fn kind(message: &Message<'_>) -> &'static str {
     match message {
         Message::Batch(_) => "batch",

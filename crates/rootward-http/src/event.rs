@@ -5,16 +5,16 @@ use std::fmt::Write as _;
 use bytes::{BufMut, Bytes, BytesMut};
 use memchr::memchr2;
 
-/// From how many bytes on a message is sent as it lies in memory, rather than copied together with its event.
+/// Messages of at least this size are sent from their own buffer instead of being copied into the event.
 const LARGE: usize = 1 << 14;
 
-/// How long a client waits before it resumes a stream that broke.
+/// How long a client waits before it resumes a broken stream.
 const RETRY_MILLISECONDS: u32 = 1000;
 
-/// What a stream sends so that intermediaries see that it lives.
+/// Sent so that intermediaries see that a stream is alive.
 pub(crate) const KEEP_ALIVE: Bytes = Bytes::from_static(b":\n\n");
 
-/// The id of an event: which stream of the session, and where in it.
+/// The id of an event: a stream of the session, and a position in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct EventId {
     pub(crate) stream: u32,
@@ -22,7 +22,7 @@ pub(crate) struct EventId {
 }
 
 impl EventId {
-    /// Reads an id that this front wrote.
+    /// Parses an id that this front wrote.
     pub(crate) fn read(text: &str) -> Option<EventId> {
         let (stream, position) = text.split_once('-')?;
         let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -33,10 +33,10 @@ impl EventId {
     }
 }
 
-/// An event, in pieces: a large message is not copied.
+/// An event in pieces, so that a large message is not copied.
 pub(crate) type Pieces = smallvec::SmallVec<[Bytes; 3]>;
 
-/// The event of a message.
+/// The event for a message.
 pub(crate) fn event(id: Option<EventId>, message: &Bytes) -> Pieces {
     let mut head = BytesMut::with_capacity(if message.len() < LARGE { message.len() + 40 } else { 40 });
     if let Some(EventId { stream, position }) = id {
@@ -52,12 +52,12 @@ pub(crate) fn event(id: Option<EventId>, message: &Bytes) -> Pieces {
     Pieces::from_iter([head.freeze(), message.clone(), Bytes::from_static(b"\n\n")])
 }
 
-/// The event without a message that a stream begins with, so that a client can resume it before the first message.
+/// The event without a message at the start of a stream. With its id, a client can resume before the first message.
 pub(crate) fn priming(stream: u32) -> Bytes {
     Bytes::from(format!("id: {stream}-0\nretry: {RETRY_MILLISECONDS}\ndata: \n\n"))
 }
 
-/// A message in one line. Outside its strings a line break means no more than a blank, and inside JSON has none.
+/// Puts a message on one line. Outside strings a JSON line break is only white space, and strings contain none.
 pub(crate) fn in_one_line(message: Bytes) -> Bytes {
     if memchr2(b'\n', b'\r', &message).is_none() {
         return message;

@@ -1,4 +1,4 @@
-//! One request and its answer, for the figures, and for the end of the front, which waits for those that run.
+//! One request and its answer: for the metrics, and for shutdown, which waits for running requests.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -21,7 +21,7 @@ pub(crate) struct Exchange {
 impl Exchange {
     pub(crate) fn new(figures: Arc<Figures>, pace: Arc<Pace>) -> Exchange {
         pace.begin();
-        // A client that goes before its answer has no status.
+        // The status if the client goes before its answer.
         Exchange {
             figures,
             pace,
@@ -33,7 +33,7 @@ impl Exchange {
         }
     }
 
-    /// The end of the front waits for this request.
+    /// Makes shutdown wait for this request.
     pub(crate) fn awaited(&mut self) {
         if !std::mem::replace(&mut self.is_awaited, true) {
             self.figures.begin();

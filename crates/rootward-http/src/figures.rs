@@ -1,4 +1,4 @@
-//! What `/metrics` shows of the front itself.
+//! The front's own metrics in `/metrics`.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -11,10 +11,10 @@ use prometheus_client::registry::{Registry, Unit};
 use rootward_protocol::method;
 use tokio::sync::Notify;
 
-/// Upper bounds of the durations that are counted, in seconds.
+/// Upper bounds of the duration buckets, in seconds.
 const BOUNDS: [f64; 11] = [0.000_1, 0.000_25, 0.000_5, 0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10.0, 60.0];
 
-/// The figures of one front.
+/// The metrics of one front.
 #[derive(Debug)]
 pub(crate) struct Figures {
     registry: Registry,
@@ -26,7 +26,7 @@ pub(crate) struct Figures {
     durations: Family<FamilyLabel, Histogram>,
     pub(crate) received: Counter<u64, AtomicU64>,
     pub(crate) sent: Counter<u64, AtomicU64>,
-    /// Requests that the end of the front waits for.
+    /// Requests that shutdown waits for.
     running: AtomicUsize,
     pub(crate) finished: Notify,
 }
@@ -62,7 +62,7 @@ impl Figures {
         registry.register("connections", "Open connections", figures.connections.clone());
         registry.register("streams", "Open event streams", figures.streams.clone());
         registry.register("requests", "Requests by kind and status", figures.requests.clone());
-        registry.register("calls", "Calls of tools", figures.calls.clone());
+        registry.register("calls", "Tool calls", figures.calls.clone());
         registry.register_with_unit(
             "request_duration",
             "Time from a request's head to the end of its answer",
@@ -93,14 +93,14 @@ impl Figures {
         self.running.load(Ordering::Acquire)
     }
 
-    /// The figures in the text format of Prometheus, those of the backend included.
+    /// The metrics in Prometheus text format, including those of the backend.
     pub(crate) fn text(&self, sessions: usize, of_backend: &str) -> String {
         self.sessions.set(i64::try_from(sessions).unwrap_or(i64::MAX));
         let mut shown = String::new();
         if text::encode(&mut shown, &self.registry).is_err() {
-            tracing::warn!("the figures cannot be written");
+            tracing::warn!("cannot write the metrics");
         }
-        // The end mark belongs behind the last figure.
+        // The end mark must follow the last metric.
         let shown = shown.strip_suffix("# EOF\n").unwrap_or(&shown);
         let of_backend = of_backend.trim_end().trim_end_matches("# EOF").trim_end();
         let line = if of_backend.is_empty() { "" } else { "\n" };
@@ -108,7 +108,7 @@ impl Figures {
     }
 }
 
-/// The kind of request that a method belongs to.
+/// The label for a method.
 pub(crate) fn family(called: &str) -> &'static str {
     let known = [
         method::INITIALIZE,

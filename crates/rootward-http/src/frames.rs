@@ -1,19 +1,19 @@
-//! Reading the envelopes of messages on their way, as little of them as it takes.
+//! Reads as little of passing messages' envelopes as needed.
 
 use bytes::Bytes;
 use memchr::memmem;
 use rootward_protocol::frame::{Envelope, Kind, Members, Message, key, outline};
 use rootward_protocol::keys;
 
-/// From how many bytes on a message is read by its outline.
+/// Messages of at least this size are read by their outline.
 const LARGE: usize = 1 << 14;
 
-/// Calls `take` with each message of a frame: one, or the members of a batch. What is not a message is left out.
+/// Calls `take` with each message of a frame: one, or the members of a batch. Anything else is skipped.
 pub(crate) fn each(frame: &Bytes, mut take: impl FnMut(&Envelope<'_>, Bytes)) {
     if frame.len() >= LARGE
         && let Some(short) = outline(frame)
         && let Ok(Message::Single(envelope)) = Message::parse(short.as_bytes())
-        // An outline empties long strings, an id among them.
+        // An outline empties long strings, including ids.
         && envelope.id().is_none_or(|id| id.as_str() != r#""""#)
     {
         return take(&envelope, frame.clone());
@@ -29,7 +29,7 @@ pub(crate) fn each(frame: &Bytes, mut take: impl FnMut(&Envelope<'_>, Bytes)) {
     }
 }
 
-/// The id of a frame that is one request, as it was written.
+/// The id of a frame that is a single request, as written.
 pub(crate) fn question_id(frame: &Bytes) -> Option<Box<str>> {
     let mut found = None;
     each(frame, |envelope, _| {
@@ -38,16 +38,16 @@ pub(crate) fn question_id(frame: &Bytes) -> Option<Box<str>> {
     found
 }
 
-/// The key of the token under which a request wants to hear of its progress.
+/// The key of a request's progress token.
 pub(crate) fn asked_token(envelope: &Envelope<'_>) -> Option<Box<str>> {
     let params = envelope.params()?;
-    // Most requests have none, and looking for it in the text costs less than reading the params.
+    // Most requests have none, and searching the text is cheaper than parsing the params.
     memmem::find(params.get().as_bytes(), keys::PROGRESS_TOKEN.as_bytes())?;
     let meta = Members::read(params)?.object(keys::META)?;
     Some(key(meta.get(keys::PROGRESS_TOKEN)?.get()))
 }
 
-/// The key of the token that a notification of progress names.
+/// The key of the token in a progress notification.
 pub(crate) fn told_token(envelope: &Envelope<'_>) -> Option<Box<str>> {
     Some(key(Members::read(envelope.params()?)?.get(keys::PROGRESS_TOKEN)?.get()))
 }

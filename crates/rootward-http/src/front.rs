@@ -17,7 +17,7 @@ use crate::soon::Soon;
 use crate::tokens::Tokens;
 use crate::wire::{Backend, PrincipalId};
 
-/// How long the backend's word counts that it is ready, or not.
+/// How long the backend's answer about being ready is cached.
 const READY_FOR: Duration = Duration::from_millis(500);
 
 /// What all connections share.
@@ -30,18 +30,18 @@ pub(crate) struct Front<B> {
     pub(crate) sessions: Sessions,
     pub(crate) guests: Vec<Guest>,
     pub(crate) figures: Arc<Figures>,
-    /// How long an answer is awaited before its stream begins.
+    /// How long to wait for an answer before its stream begins.
     pub(crate) soon: Soon,
     draining: AtomicBool,
     /// Whether the backend was ready, and when it said so.
     ready: tokio::sync::Mutex<Option<(Instant, bool)>>,
 }
 
-/// What is kept of one principal.
+/// The state of one principal.
 #[derive(Debug)]
 pub(crate) struct Guest {
     pub(crate) name: String,
-    /// Modern requests that run.
+    /// Running modern requests.
     pub(crate) requests: Arc<AtomicUsize>,
     pub(crate) annotations: Arc<Mutex<Annotations>>,
     bucket: Mutex<Bucket>,
@@ -70,7 +70,7 @@ impl<B> Front<B> {
         })
     }
 
-    /// Whether no new requests are taken.
+    /// Whether new requests are refused.
     pub(crate) fn is_draining(&self) -> bool {
         self.draining.load(Ordering::Acquire)
     }
@@ -79,13 +79,13 @@ impl<B> Front<B> {
         self.draining.store(true, Ordering::Release);
     }
 
-    /// Whether the backend takes sessions now, or did a moment ago.
+    /// Whether the backend accepts sessions, now or a moment ago.
     pub(crate) async fn is_ready(&self) -> bool
     where
         B: Backend,
     {
-        // SECURITY: nobody needs a token to ask this, and a hub has other things to do than to answer
-        // (test: whoever_asks_whether_it_is_ready_costs_the_backend_little)
+        // SECURITY: this needs no token, so it must not keep the backend busy (test:
+        // readiness_probes_cost_the_backend_little)
         let mut known = self.ready.lock().await;
         if let Some((when, is_ready)) = *known
             && when.elapsed() < READY_FOR
@@ -97,7 +97,7 @@ impl<B> Front<B> {
         is_ready && !self.is_draining()
     }
 
-    /// Counts a request against the rate of its principal.
+    /// Counts a request against the rate limit of its principal.
     pub(crate) fn admit(&self, principal: PrincipalId) -> Result<(), Rejection> {
         let mut bucket = self.guests[principal.0].bucket.lock().unwrap_or_else(PoisonError::into_inner);
         bucket

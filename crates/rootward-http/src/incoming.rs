@@ -1,4 +1,4 @@
-//! Reading the body of a request, as much of it as may be, for as long as it may take.
+//! Reads a request body, within its limits on size and time.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -14,11 +14,12 @@ use tokio::time::timeout;
 use crate::config::Limits;
 use crate::reply::Rejection;
 
-/// How much memory is taken on a client's word that it will send more.
+/// How much memory is reserved because of a client's `Content-Length`.
 const TRUSTED: usize = 1 << 16;
 
-/// Refuses a request whose end two readers can see in two places: something before this front may be the other one.
-// SECURITY: what one takes for a body is a request for the other (test: a_request_is_not_hidden_in_another)
+/// Refuses a request whose end is ambiguous, because a proxy in front may see it elsewhere.
+// SECURITY: what one side takes for a body, the other may take for a request (test:
+// a_request_is_not_hidden_in_another)
 pub(crate) fn check_framing(headers: &HeaderMap) -> Result<(), Rejection> {
     let mut codings = headers.get_all(TRANSFER_ENCODING).iter();
     let is_clear = match (codings.next(), codings.next()) {
@@ -28,7 +29,7 @@ pub(crate) fn check_framing(headers: &HeaderMap) -> Result<(), Rejection> {
         }
         (Some(_), Some(_)) => false,
     };
-    let says = "a body has either one `Content-Length` or `Transfer-Encoding: chunked`";
+    let says = "a body needs either one `Content-Length` or `Transfer-Encoding: chunked`";
     if is_clear { Ok(()) } else { Err(Rejection::bad(says).closing()) }
 }
 
@@ -65,7 +66,7 @@ async fn collect(body: &mut Incoming, length: usize, limits: &Limits) -> Result<
             return Err(too_large(limits));
         }
         match (first.take(), rest.is_empty()) {
-            // Most bodies come in one piece, which need not be copied.
+            // Most bodies arrive in one piece, which need not be copied.
             (None, true) => first = Some(data),
             (known, _) => {
                 if let Some(known) = known {

@@ -22,7 +22,7 @@ use crate::session_id::SessionId;
 use crate::wire::{Backend, FULL, PrincipalId, Purpose};
 use crate::{frames, media};
 
-/// Opens a session: the backend's answer decides.
+/// Opens a session, if the backend answers with success.
 pub(crate) async fn initialize<B: Backend>(
     front: &Arc<Front<B>>,
     principal: PrincipalId,
@@ -51,7 +51,8 @@ pub(crate) async fn initialize<B: Backend>(
         });
         match answer {
             Some(answer) => break answer,
-            // It has no stream yet: it waits for the first one. A question that is dropped for lack of room times out.
+            // There is no stream yet, so it waits for the first one. A question that is dropped for lack of room
+            // times out.
             None => route(&mut streams, &frame, &front.limits, &mut SmallVec::new()),
         }
     };
@@ -66,7 +67,7 @@ pub(crate) async fn initialize<B: Backend>(
     let (front, running) = (Arc::clone(front), Arc::clone(&session));
     tokio::spawn(async move {
         Arc::clone(&running).run(wire.receiver).await;
-        // The backend has ended it, or it is gone already.
+        // The backend has ended it, or it is already gone.
         front.sessions.remove(running.id);
         running.end("the server has ended");
     });
@@ -76,7 +77,7 @@ pub(crate) async fn initialize<B: Backend>(
     Ok(response)
 }
 
-/// What the revision in an answer to `initialize` changes.
+/// The differences that the revision in an answer to `initialize` implies.
 fn revision(answer: &Bytes) -> Revision {
     let Ok(Message::Single(envelope)) = Message::parse(answer) else { return Revision::default() };
     let named = envelope.result().and_then(Members::read).and_then(|result| result.text(keys::HANDSHAKE_VERSION));
@@ -99,7 +100,7 @@ fn session<B: Backend>(
     Ok(session)
 }
 
-/// Messages to a session. Requests are answered on a stream of their own, or at once.
+/// Handles messages to a session. Requests are answered on their own stream, or at once.
 pub(crate) async fn post<B: Backend>(
     front: &Front<B>,
     principal: PrincipalId,
@@ -116,7 +117,7 @@ pub(crate) async fn post<B: Backend>(
         return Err(Rejection::unavailable("the server is shutting down").for_id(first_id));
     }
     let is_answered = !requests.is_empty();
-    // Opened before the request goes out: the answer may come before the next line.
+    // Opened before the request is sent: the answer may come before the next line runs.
     let reader = if is_answered {
         Some(open(&session, requests, connection).map_err(|rejection| rejection.for_id(first_id))?)
     } else {
@@ -135,7 +136,7 @@ pub(crate) async fn post<B: Backend>(
             }
             return Err(match error {
                 SendError::Ended => Rejection::unknown_session(),
-                SendError::Busy => Rejection::unavailable("the server does not take messages").for_id(first_id),
+                SendError::Busy => Rejection::unavailable("the server does not accept messages").for_id(first_id),
             });
         }
     }
@@ -143,7 +144,7 @@ pub(crate) async fn post<B: Backend>(
     answer(front, reader, matches!(message, Message::Single(_))).await
 }
 
-/// The answer to requests: as a document if it comes soon and is alone, else as a stream.
+/// The answer to requests: a document if it comes soon and alone, otherwise a stream.
 async fn answer<B: Backend>(
     front: &Front<B>,
     reader: SessionReader,
@@ -220,7 +221,7 @@ fn open(
     Ok(SessionReader { session: Arc::clone(session), id })
 }
 
-/// Checks what GET and DELETE have in common; gives back the session.
+/// The checks that GET and DELETE have in common. Returns the session.
 fn of_session<B: Backend>(
     front: &Front<B>,
     principal: PrincipalId,
@@ -234,7 +235,7 @@ fn of_session<B: Backend>(
     session(front, principal, headers)
 }
 
-/// A stream for what belongs to no request, or the rest of a stream that broke.
+/// A stream for messages that belong to no request, or the rest of a broken stream.
 pub(crate) fn get<B: Backend>(
     front: &Front<B>,
     principal: PrincipalId,
@@ -252,7 +253,7 @@ pub(crate) fn get<B: Backend>(
         None => None,
         Some(last) => {
             let last = last.to_str().ok().and_then(EventId::read);
-            Some(last.ok_or_else(|| Rejection::bad(format!("`{}` is not one of this server", header::LAST_EVENT)))?)
+            Some(last.ok_or_else(|| Rejection::bad(format!("`{}` is not from this server", header::LAST_EVENT)))?)
         }
     };
     let resumed = last.and_then(|last| session.resume(last, Arc::clone(connection)));

@@ -1,20 +1,23 @@
-//! Streamable HTTP for MCP, in both eras, in front of a [`Backend`] that answers MCP messages: the hub and the file server.
+//! Streamable HTTP for MCP, in both eras, in front of a [`Backend`] that answers MCP messages: the hub and the file
+//! server.
 //!
-//! The front reads requests, decides who may come in, keeps sessions and their streams, and moves raw messages. It knows no files and no
-//! roots: a [`Backend`] opens a [`Wire`] for each session, and MCP messages pass through it as they came.
+//! The front parses requests, authenticates clients, keeps sessions and their streams, and moves raw messages. It
+//! knows nothing about files and roots: a [`Backend`] opens a [`Wire`] for each session, and MCP messages pass
+//! through it unchanged.
 //!
-//! [`serve`] takes listeners, a [`Config`] and a backend. It opens no file and reads no environment, so that it can run in a process that
-//! may touch no file.
+//! [`serve`] takes listeners, a [`Config`] and a backend. It opens no file and reads no environment variable, so it
+//! can run in a process without file access.
 //!
 //! # Layout
 //!
-//! - `server`, `connection`: listening, TLS, time limits, the end.
-//! - `endpoint`: a request from its head to its answer. `tokens`, `names`, `rate` decide who may come in; `media`, `incoming` what is read;
-//!   `cors` what browsers are told.
+//! - `server`, `connection`: listening, TLS, timeouts, shutdown.
+//! - `endpoint`: a request from its head to its answer. `tokens`, `names`, `rate` decide who may connect; `media`,
+//!   `incoming` read the body; `cors` answers browsers.
 //! - `posted`: which era a POST belongs to.
-//! - `legacy`, `session`, `sessions`: sessions, their streams, resumption. `event`: how a message is written to a stream.
+//! - `legacy`, `session`, `sessions`: sessions, their streams, resumption. `event`: how a message is written to a
+//!   stream.
 //! - `modern`: one wire per request, headers compared with the body.
-//! - `figures`, `exchange`, `trace`: what is seen from outside.
+//! - `figures`, `exchange`, `trace`: metrics and tracing.
 
 mod body;
 mod config;

@@ -3,9 +3,9 @@
 use http::HeaderMap;
 use http::header::{ACCEPT, CONTENT_TYPE};
 
-/// The type of a message.
+/// The content type of a message.
 pub(crate) const JSON: &str = "application/json";
-/// The type of a stream of messages.
+/// The content type of a stream of messages.
 pub(crate) const EVENTS: &str = "text/event-stream";
 
 /// Whether a client accepts answers of this type. Without the header it accepts none: MCP requires it.
@@ -21,7 +21,7 @@ pub(crate) fn accepts(headers: &HeaderMap, wanted: &str) -> bool {
             quality.is_some_and(|quality| quality.trim().parse::<f32>().is_ok_and(|quality| quality <= 0.0))
         });
         if range.eq_ignore_ascii_case(wanted) {
-            // What is said of the type itself counts more than what is said of its kind.
+            // The exact type takes precedence over a wildcard.
             return !refused;
         }
         let kind = wanted.split_once('/').map(|(kind, _)| kind);
@@ -33,7 +33,7 @@ pub(crate) fn accepts(headers: &HeaderMap, wanted: &str) -> bool {
     accepted
 }
 
-/// Whether a request's body is JSON, as its type says.
+/// Whether a request's body is declared as JSON.
 pub(crate) fn is_json(headers: &HeaderMap) -> bool {
     let mut types = headers.get_all(CONTENT_TYPE).iter();
     let (Some(kind), None) = (types.next(), types.next()) else { return false };

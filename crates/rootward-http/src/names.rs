@@ -1,7 +1,7 @@
 //! Which `Host` and `Origin` headers are accepted.
 //!
-//! A web page can make a browser send requests to the loopback address under the page's own name, once that name leads there (DNS
-//! rebinding). The name then shows in both headers.
+//! A web page can make a browser send requests to the loopback address under the page's own name, if that name
+//! resolves there (DNS rebinding). The name then appears in both headers.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -34,9 +34,7 @@ pub enum BadName {
     #[error("not a host name: `{0}` (expected a name such as `example.org`, or with a port, `example.org:8443`)")]
     Host(String),
     /// An origin.
-    #[error(
-        "not the origin of a web page: `{0}` (expected scheme and name, such as `https://example.org`, and nothing behind them)"
-    )]
+    #[error("not a valid web page origin: `{0}` (expected only a scheme and a name, such as `https://example.org`)")]
     Origin(String),
 }
 
@@ -47,17 +45,17 @@ impl Names {
         Ok(Names { hosts: hosts.collect::<Result<_, _>>()?, origins: origins.collect::<Result<_, _>>()? })
     }
 
-    /// Checks the names of a request. `authority` is the one of its target, if it has one.
+    /// Checks the names of a request. `authority` comes from its target, if it has one.
     pub(crate) fn check(&self, authority: Option<&Authority>, headers: &HeaderMap) -> Result<(), NameError> {
         let mut hosts = headers.get_all(HOST).iter();
         let (Some(host), None) = (hosts.next(), hosts.next()) else { return Err(NameError::NoHost) };
         let host: Option<Authority> = Authority::try_from(host.as_bytes()).ok();
-        // SECURITY: without this, a page whose name leads to the loopback address talks to the front as its own server
-        // (test: names_of_others_are_refused)
+        // SECURITY: otherwise a page whose name resolves to the loopback address could talk to the front as its own
+        // server (test: names_of_others_are_refused)
         if !host.is_some_and(|host| self.serves(&host)) || authority.is_some_and(|authority| !self.serves(authority)) {
             return Err(NameError::Host);
         }
-        // SECURITY: without this, any page can send requests to the front (test: names_of_others_are_refused)
+        // SECURITY: otherwise any page could send requests to the front (test: names_of_others_are_refused)
         if headers.get_all(ORIGIN).iter().any(|origin| !self.accepts(origin.as_bytes())) {
             return Err(NameError::Origin);
         }
@@ -72,7 +70,7 @@ impl Names {
         !host.as_str().contains('@') && (is_loopback(host.host()) || is_configured)
     }
 
-    /// Whether the operator named this origin.
+    /// Whether the operator listed this origin.
     pub(crate) fn names_origin(&self, origin: &[u8]) -> bool {
         self.origins.iter().any(|known| known.as_bytes().eq_ignore_ascii_case(origin))
     }
@@ -89,8 +87,9 @@ impl Names {
     }
 }
 
-/// An origin as browsers write it; none where the text is not one. `null` is not: it is what every page without a name says.
-// SECURITY: a browser says `null` for pages of anybody (test: an_origin_is_a_scheme_and_a_name)
+/// An origin as browsers write it; `None` if the text is not one. `null` is not accepted: every page without an
+/// origin sends it.
+// SECURITY: browsers send `null` for pages of anyone (test: an_origin_is_a_scheme_and_a_name)
 fn origin(text: &str) -> Option<String> {
     let text = text.strip_suffix('/').unwrap_or(text).to_ascii_lowercase();
     let (scheme, name) = text.split_once("://")?;

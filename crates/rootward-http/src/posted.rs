@@ -1,4 +1,4 @@
-//! What a POST carries, and for which era: decided by its body and its headers alone.
+//! What a POST carries, and for which era, judging by its body and headers alone.
 
 use http::{HeaderMap, StatusCode};
 use rootward_protocol::era::{LEGACY_REVISIONS, MODERN_REVISIONS};
@@ -20,12 +20,12 @@ pub(crate) enum Posted {
     Legacy,
     /// A modern request.
     Modern,
-    /// A modern notification. The specification has none over HTTP, so there is nobody to tell.
+    /// A modern notification. The specification has none over HTTP, so it is ignored.
     ModernNotification,
 }
 
 impl Posted {
-    /// Decides what a body is, and refuses what no era allows.
+    /// Classifies a body, and refuses what no era allows.
     pub(crate) fn of(message: &Message<'_>, headers: &HeaderMap) -> Result<Posted, Rejection> {
         let Message::Single(envelope) = message else {
             return revision_of_session(headers).map(|_| Posted::Legacy);
@@ -38,7 +38,8 @@ impl Posted {
         let is_request = envelope.kind() == Kind::Request;
         let named = named_revision(envelope);
         if is_request && envelope.method() == Some(method::INITIALIZE) {
-            // The handshake is legacy whatever it asks for. A request with modern metadata is modern, and there it has no such method.
+            // The handshake is legacy, whatever revision it asks for. A request with modern metadata is modern, and
+            // that era has no such method.
             return if named.as_deref().is_some_and(is_modern) {
                 Err(Rejection::new(StatusCode::NOT_FOUND, METHOD_NOT_FOUND, "modern requests need no handshake"))
             } else {
@@ -49,7 +50,7 @@ impl Posted {
         let is_modern = given.is_some_and(is_modern);
         let in_session = headers.contains_key(header::SESSION) && !is_modern;
         match (envelope.kind(), named) {
-            // What a legacy session says of revisions in its requests is between it and the backend.
+            // Revisions in the requests of a legacy session concern only the client and the backend.
             (Kind::Request, Some(named)) if !(in_session && LEGACY_REVISIONS.contains(&&*named)) => {
                 modern_request(envelope, headers, given, &named)
             }
@@ -77,7 +78,7 @@ pub(crate) fn revision_of_session(headers: &HeaderMap) -> Result<Option<&str>, R
     }
 }
 
-/// Whether a revision is modern, known or not: revisions sort by their date.
+/// Whether a revision is modern, known or not: revisions sort by date.
 pub(crate) fn is_modern(revision: &str) -> bool {
     revision.len() == MODERN_REVISIONS[0].len() && revision >= MODERN_REVISIONS[0]
 }
@@ -85,7 +86,7 @@ pub(crate) fn is_modern(revision: &str) -> bool {
 /// The revision that a request names in its `_meta`.
 fn named_revision(envelope: &Envelope<'_>) -> Option<String> {
     let params = envelope.params()?;
-    // Most requests to sessions have none. What is looked for has no slash, which some clients write as `\/`.
+    // Most requests to sessions have none. The search text has no slash, because some clients write it as `\/`.
     memchr::memmem::find(params.get().as_bytes(), keys::HANDSHAKE_VERSION.as_bytes())?;
     Members::read(params)?.object(keys::META)?.text(keys::VERSION)
 }
@@ -101,7 +102,7 @@ fn modern_request(
     named: &str,
 ) -> Result<Posted, Rejection> {
     let given = given.ok_or_else(|| mismatch(&HeaderError::Missing(header::REVISION.to_owned())))?;
-    // SECURITY: what an intermediary was shown is what is done (test: every_kind_of_post_is_told_apart)
+    // SECURITY: the backend must do what intermediaries saw in the headers (test: every_kind_of_post_is_told_apart)
     if given != named {
         return Err(mismatch(&HeaderError::Differs(header::REVISION.to_owned())));
     }
@@ -185,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_stands_twice_is_refused() {
+    fn a_duplicate_name_is_refused() {
         let headers = [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call"), ("mcp-name", "a")];
         let body = format!(r#"{{"id":1,"method":"tools/call","params":{{{META},"name":"a","name":"b"}}}}"#);
         assert_eq!(posted(&headers, &body), r#"400 -32602 "1""#);

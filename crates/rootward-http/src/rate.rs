@@ -1,8 +1,8 @@
-//! How many requests a principal may send: a bucket of tokens that fills over time.
+//! Rate limit per principal: a token bucket.
 
 use std::time::{Duration, Instant};
 
-/// A bucket of one principal.
+/// The bucket of one principal.
 #[derive(Debug)]
 pub(crate) struct Bucket {
     /// Thousandths of a token.
@@ -15,7 +15,7 @@ impl Bucket {
         Bucket { level: u64::from(burst) * 1000, filled: now }
     }
 
-    /// Takes one token. If there is none: the time until there is.
+    /// Takes one token. If there is none, returns the time until there is.
     pub(crate) fn take(&mut self, rate: u32, burst: u32, now: Instant) -> Result<(), Duration> {
         let rate = u64::from(rate.max(1));
         let passed = u64::try_from(now.saturating_duration_since(self.filled).as_micros()).unwrap_or(u64::MAX);

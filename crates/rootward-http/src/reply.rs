@@ -1,4 +1,4 @@
-//! Answers of the front itself: statuses, and errors as JSON-RPC has them.
+//! The front's own answers: statuses, and JSON-RPC errors.
 
 use bytes::Bytes;
 use http::header::{ALLOW, CONNECTION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -9,21 +9,21 @@ use serde_json::Value;
 use crate::body::Body;
 use crate::media;
 
-/// Why a request is not served. It becomes an answer with a JSON-RPC error in it.
+/// Why a request is not served. It becomes an answer with a JSON-RPC error.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Rejection(Box<Details>);
 
-/// What a rejection says.
+/// The contents of a rejection.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Details {
     pub(crate) status: StatusCode,
-    /// The id of the request, as it was written.
+    /// The id of the request, as written.
     pub(crate) id: Option<Box<str>>,
     pub(crate) code: i32,
     pub(crate) says: String,
     pub(crate) data: Option<Value>,
     header: Option<(HeaderName, HeaderValue)>,
-    /// Whether the rest of the request is not read, so that the connection cannot be used again.
+    /// Whether the rest of the request is left unread, so that the connection cannot be reused.
     closes: bool,
 }
 
@@ -41,7 +41,7 @@ impl Rejection {
         Rejection(Box::new(Details { status, id: None, code, says, data: None, header: None, closes: false }))
     }
 
-    /// A request that is wrong.
+    /// A malformed request.
     pub(crate) fn bad(says: impl Into<String>) -> Rejection {
         Rejection::new(StatusCode::BAD_REQUEST, INVALID_REQUEST, says)
     }
@@ -108,7 +108,7 @@ impl Rejection {
     }
 }
 
-/// An answer of this type.
+/// An answer with this content type.
 pub(crate) fn whole(status: StatusCode, kind: &'static str, content: Bytes) -> Response<Body> {
     let mut response = Response::new(Body::whole(content));
     *response.status_mut() = status;
@@ -134,7 +134,7 @@ pub(crate) fn events(body: Body) -> Response<Body> {
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(media::EVENTS));
     headers.insert(http::header::CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
-    // Proxies such as nginx would hold back events without this.
+    // Without this, proxies such as nginx would hold events back.
     headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
     response
 }

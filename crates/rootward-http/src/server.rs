@@ -1,4 +1,4 @@
-//! Listening, TLS, and the end: new requests are refused, running ones may finish, then everything closes.
+//! Listening, TLS, and shutdown: new requests are refused, running ones may finish, then everything closes.
 
 use std::future::poll_fn;
 use std::io;
@@ -22,20 +22,22 @@ use crate::connection;
 use crate::front::Front;
 use crate::wire::Backend;
 
-/// How long the system is left alone when it cannot open another connection.
+/// How long to wait if the system cannot open another connection.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// How often sessions are looked through.
+/// How often sessions are checked.
 const SWEEP: Duration = Duration::from_secs(1);
 
-/// How long connections may take to close when nothing runs any more.
+/// How long connections may take to close after all requests have finished.
 const CLOSING: Duration = Duration::from_millis(500);
 
-/// Serves MCP on these listeners until `shutdown` is done, and then until running requests are, or the grace time is over.
+/// Serves MCP on these listeners until `shutdown` resolves, and then until running requests have finished or the
+/// grace period is over.
 ///
 /// # Errors
 ///
-/// If a listener, the certificate or a name in the configuration cannot be used. What goes wrong with a connection ends that connection.
+/// If a listener, the certificate or a name in the configuration cannot be used. An error on a connection only ends
+/// that connection.
 pub async fn serve<B: Backend>(
     listeners: Vec<StdListener>,
     config: Config,
@@ -49,7 +51,7 @@ pub async fn serve<B: Backend>(
     let listeners = listeners.into_iter().map(listen).collect::<io::Result<Vec<TcpListener>>>()?;
     let (close, closing) = watch::channel(false);
     let mut connections = JoinSet::new();
-    // Ends when this does.
+    // Ends with this function.
     let mut ticking = JoinSet::new();
     ticking.spawn({
         let front = Arc::clone(&front);
@@ -76,7 +78,7 @@ pub async fn serve<B: Backend>(
                     connections.spawn(connect(Arc::clone(&front), stream, acceptor.clone(), closing.clone()));
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "a connection cannot be taken");
+                    tracing::warn!(%error, "cannot accept a connection");
                     sleep(PAUSE).await;
                 }
             },
@@ -104,7 +106,7 @@ fn listen(listener: StdListener) -> io::Result<TcpListener> {
     TcpListener::from_std(listener)
 }
 
-/// The next connection to any of these.
+/// The next connection on any of these.
 async fn accept(listeners: &[TcpListener]) -> io::Result<TcpStream> {
     poll_fn(|context| {
         for listener in listeners {
@@ -123,7 +125,7 @@ async fn connect<B: Backend>(
     acceptor: Option<TlsAcceptor>,
     closing: watch::Receiver<bool>,
 ) {
-    // Without this an event waits for the acknowledgement of the one before it. It fails only where the client is gone.
+    // Otherwise an event waits for the acknowledgement of the previous one. This fails only if the client is gone.
     let _ = stream.set_nodelay(true);
     let figures = Arc::clone(&front.figures);
     figures.connections.inc();
@@ -132,13 +134,13 @@ async fn connect<B: Backend>(
         None => connection::serve(front, stream, closing).await,
         Some(acceptor) => match timeout(front.limits.head_time, acceptor.accept(stream)).await {
             Ok(Ok(stream)) => connection::serve(front, stream, closing).await,
-            Ok(Err(error)) => tracing::debug!(%error, "a client does not speak TLS as it should"),
-            Err(_) => tracing::debug!("a client took too long to begin TLS"),
+            Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
+            Err(_) => tracing::debug!("a client took too long to start TLS"),
         },
     }
 }
 
-/// A connection in the figures.
+/// A connection in the metrics.
 struct Counted(Arc<crate::figures::Figures>);
 
 impl Drop for Counted {

@@ -1,9 +1,9 @@
-//! The id of a session: random, and in characters that a header may hold.
+//! The id of a session: random, in characters that a header can carry.
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 
-/// Bytes of an id: 192 bits.
+/// Length of an id in bytes: 192 bits.
 const LENGTH: usize = 24;
 
 /// The id of a session.
@@ -11,22 +11,22 @@ const LENGTH: usize = 24;
 pub(crate) struct SessionId([u8; LENGTH]);
 
 impl SessionId {
-    /// A new one. An error means that the system gives no random bytes.
+    /// A new id. An error means that the system provides no random bytes.
     pub(crate) fn random() -> Result<SessionId, getrandom::Error> {
         let mut bytes = [0; LENGTH];
-        // SECURITY: an id that can be guessed opens a session of the same principal (test: ids_do_not_repeat)
+        // SECURITY: a guessable id would open another session of the same principal (test: ids_do_not_repeat)
         getrandom::fill(&mut bytes)?;
         Ok(SessionId(bytes))
     }
 
-    /// Reads an id as a client sends it back.
+    /// Parses an id as a client sends it back.
     pub(crate) fn read(text: &[u8]) -> Option<SessionId> {
         let mut bytes = [0; LENGTH];
         let length = BASE64_URL_SAFE_NO_PAD.decode_slice(text, &mut bytes).ok()?;
         (length == LENGTH).then_some(SessionId(bytes))
     }
 
-    /// The id as it is sent.
+    /// The id in the form that is sent.
     pub(crate) fn text(self) -> String {
         BASE64_URL_SAFE_NO_PAD.encode(self.0)
     }
@@ -34,7 +34,7 @@ impl SessionId {
 
 impl std::fmt::Debug for SessionId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Enough to tell sessions apart in a log, too little to use one.
+        // Enough to distinguish sessions in a log, too little to use one.
         let shown: String = self.text().chars().take(6).collect();
         write!(f, "SessionId({shown}…)")
     }
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_id_is_not_read() {
+    fn invalid_ids_are_not_read() {
         for text in ["", "a", &"a".repeat(31), &"a".repeat(33), &"a".repeat(64), &"é".repeat(16), &"=".repeat(32)] {
             assert_eq!(SessionId::read(text.as_bytes()), None, "{text}");
         }

@@ -1,4 +1,4 @@
-//! All sessions, by id and principal, and how many there may be.
+//! All sessions, by id and principal, and their limits.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,14 +17,14 @@ pub(crate) struct Sessions {
     counts: Arc<Counts>,
 }
 
-/// How many sessions there are, those that are being opened included.
+/// The number of sessions, including those being opened.
 #[derive(Debug)]
 struct Counts {
     all: AtomicUsize,
     by_principal: Vec<AtomicUsize>,
 }
 
-/// A place for one session. It is free again when this is dropped.
+/// A slot for one session. It is released when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Slot {
     principal: PrincipalId,
@@ -54,7 +54,7 @@ impl Sessions {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A place for a new session; `None` if there are as many as there may be.
+    /// Reserves a slot for a new session; `None` if all are in use.
     pub(crate) fn reserve(&self, principal: PrincipalId, limits: &Limits) -> Option<Slot> {
         let count = &self.counts.by_principal[principal.0];
         let is_free = |most: usize| move |count: usize| (count < most).then_some(count + 1);
@@ -70,10 +70,11 @@ impl Sessions {
         self.table().insert(session.id, session);
     }
 
-    /// The session with this id, if it is this principal's. Another's is answered like one that does not exist.
+    /// The session with this id, if it belongs to this principal. Another's is treated as if it did not exist.
     pub(crate) fn find(&self, principal: PrincipalId, id: &[u8]) -> Option<Arc<Session>> {
         let session = self.table().get(&SessionId::read(id)?).cloned()?;
-        // SECURITY: somebody who learns the id of a session must not use it (test: a_session_of_another_principal_is_unknown)
+        // SECURITY: someone who learns the id of a session must not be able to use it (test:
+        // a_session_of_another_principal_is_unknown)
         (session.principal == principal).then_some(session)
     }
 
@@ -81,12 +82,12 @@ impl Sessions {
         self.table().remove(&id)
     }
 
-    /// Sessions that count as open.
+    /// The number of open sessions.
     pub(crate) fn count(&self) -> usize {
         self.counts.all.load(Ordering::Relaxed)
     }
 
-    /// Drops what sessions keep too long, and ends those that are idle.
+    /// Drops expired data of sessions, and ends idle ones.
     pub(crate) fn sweep(&self, now: Instant) {
         let all: Vec<Arc<Session>> = self.table().values().cloned().collect();
         for session in all {

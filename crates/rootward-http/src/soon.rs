@@ -1,7 +1,7 @@
 //! A short wait that all requests share.
 //!
-//! Nearly every answer comes before the wait is over. A timer for each request would wake the thread that sleeps until the next timer, once for
-//! each request; here there is one timer, and it runs only while somebody waits.
+//! Nearly every answer comes before the wait is over. With a timer per request, each request would wake the thread
+//! that sleeps until the next timer. Here there is a single timer, which runs only while somebody waits.
 
 use std::time::Duration;
 
@@ -11,7 +11,6 @@ use tokio::time::sleep;
 /// How many ticks a wait has.
 const TICKS: u32 = 2;
 
-/// The wait.
 #[derive(Debug)]
 pub(crate) struct Soon {
     between: Duration,
@@ -25,7 +24,7 @@ impl Soon {
         Soon { between: length / TICKS, tick: Notify::new(), wanted: Notify::new() }
     }
 
-    /// Ticks while somebody waits. It does not end.
+    /// Ticks while somebody waits. Never returns.
     pub(crate) async fn run(&self) {
         loop {
             self.wanted.notified().await;
@@ -34,7 +33,7 @@ impl Soon {
         }
     }
 
-    /// Waits. The first tick may come at once, so there is one more.
+    /// Waits. The first tick may come at once, so wait for one more.
     pub(crate) async fn passed(&self) {
         for _ in 0..=TICKS {
             let tick = self.tick.notified();

@@ -1,4 +1,4 @@
-//! Who sends a request, by the token that it carries.
+//! Identifies the sender of a request by its token.
 
 use sha2::{Digest, Sha256};
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
@@ -15,14 +15,14 @@ impl Tokens {
         Tokens(principals.iter().map(|principal| digest(principal.token.as_bytes())).collect())
     }
 
-    /// The principal that an `Authorization` header names. The time it takes depends neither on which token it is nor on how much of it
-    /// is right.
+    /// The principal that an `Authorization` header identifies. The time it takes depends neither on which token it
+    /// is nor on how much of it is right.
     pub(crate) fn principal(&self, authorization: Option<&[u8]>) -> Option<PrincipalId> {
         let given = digest(bearer(authorization?)?);
         let (mut found, mut position) = (Choice::from(0), 0u64);
         for (index, known) in (0u64..).zip(&self.0) {
-            // SECURITY: an ordinary comparison stops at the first difference and tells by its duration how much was right; a loop that
-            // stops at a match tells whose token it was (test: only_a_whole_token_opens)
+            // SECURITY: an ordinary comparison stops at the first difference, so its duration reveals how much was
+            // right; a loop that stops at a match reveals whose token it was (test: only_a_whole_token_opens)
             let same = known.ct_eq(&given);
             position.conditional_assign(&index, same);
             found |= same;

@@ -1,6 +1,6 @@
-//! The trace that a request belongs to, by the W3C header `traceparent`.
+//! The trace that a request belongs to, from the W3C header `traceparent`.
 
-/// The trace id of a valid `traceparent`. An invalid one is as good as none, as the recommendation says.
+/// The trace id of a valid `traceparent`. An invalid one is ignored, as the recommendation says.
 pub(crate) fn trace_id(traceparent: &[u8]) -> Option<&str> {
     let text = std::str::from_utf8(traceparent).ok()?;
     let mut parts = text.split('-');

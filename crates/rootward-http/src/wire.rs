@@ -1,9 +1,9 @@
-//! What lies between the front and its backend: messages both ways, and nothing else.
+//! The interface between the front and its backend: messages in both directions.
 
 use bytes::Bytes;
 use tokio::sync::mpsc;
 
-/// Which principal, by its position in the configuration.
+/// A principal, as an index into the configuration.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct PrincipalId(pub usize);
 
@@ -16,7 +16,8 @@ pub enum Purpose {
     Request,
 }
 
-/// One end of a wire. Each item is one JSON message (or a batch) without a line break at its end. To drop the sender is to say no more.
+/// One end of a wire. Each item is one JSON message (or a batch) without a trailing line break. Dropping the sender
+/// closes this direction.
 #[derive(Debug)]
 pub struct Wire {
     /// Messages to the other side.
@@ -25,8 +26,8 @@ pub struct Wire {
     pub receiver: mpsc::Receiver<Bytes>,
 }
 
-/// What a backend sends in place of its first message where it cannot take more sessions or requests; then it drops its end. It is no JSON, so
-/// no server can be behind it.
+/// Sent by a backend instead of its first message if it cannot accept more sessions or requests; then it drops its
+/// end. It is not JSON, so no server can have sent it.
 pub const FULL: &[u8] = b"full";
 
 /// Both ends of a new wire that holds up to `most` messages each way.
@@ -41,12 +42,12 @@ pub trait Backend: Send + Sync + 'static {
     /// Opens a wire for a principal.
     fn open(&self, principal: PrincipalId, purpose: Purpose) -> impl Future<Output = Result<Wire, OpenError>> + Send;
 
-    /// Its own figures, in the text format of Prometheus, for the end of `/metrics`.
+    /// Its own metrics, in Prometheus text format, for the end of `/metrics`.
     fn metrics(&self) -> impl Future<Output = String> + Send {
         async { String::new() }
     }
 
-    /// Whether it can take sessions now.
+    /// Whether it can accept sessions now.
     fn is_ready(&self) -> impl Future<Output = bool> + Send {
         async { true }
     }
@@ -55,7 +56,7 @@ pub trait Backend: Send + Sync + 'static {
 /// Why no wire was opened.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum OpenError {
-    /// There are as many as there may be.
+    /// The maximum number is open.
     #[error("too many sessions are open")]
     Full,
     /// The backend has ended or is ending.

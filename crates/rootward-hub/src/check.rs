@@ -1,4 +1,4 @@
-//! The decision over one message: every path in it, every reading of each, against a guard.
+//! Checks one message: every path in it, in every possible reading, against a guard.
 
 use std::borrow::Cow;
 use std::io::ErrorKind;
@@ -15,25 +15,25 @@ use crate::scan::{
     climbs, has_another_scheme, names_nothing, scan,
 };
 
-/// Every path of a message, decided, in the order in which they stand.
+/// The decision for every path in a message, in document order.
 #[derive(Clone, Default, Debug)]
 pub struct Verdict {
-    /// The paths.
+    /// One entry per path.
     pub findings: Vec<Finding>,
 }
 
-/// One path and what was decided.
+/// One path and its decision.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// The key it stands under.
+    /// The key that the path was found under.
     pub key: String,
-    /// The path as it was asked for, cut off where it is longer than any path.
+    /// The path as requested, cut to the maximum path length.
     pub path: String,
-    /// Why it counts as one.
+    /// Why this string counts as a path.
     pub why: Why,
-    /// What is done with it.
+    /// What the call does with the path.
     pub need: Need,
-    /// What it names, unless it is refused.
+    /// What the path names; [`Named::Nothing`] if it is refused.
     pub named: Named,
     /// The refusal, if it is refused.
     pub refusal: Option<RefusedPath>,
@@ -42,63 +42,63 @@ pub struct Finding {
 /// What a string that counts as a path turned out to name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Named {
-    /// A place, as far as it is known where.
+    /// A place, with its location if known.
     Place(Option<GrantedPlace>),
-    /// No path after all: an address of another scheme, a text, a word by which nothing is called. Or it is refused.
+    /// Nothing: a URI of another scheme, plain text, a word that matches no file, or a refused path.
     Nothing,
 }
 
-/// Where a path leads that is allowed.
+/// Where an allowed path leads.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GrantedPlace {
-    /// The path, resolved and absolute; where it would be, if it does not exist.
+    /// The absolute, resolved path. If the file does not exist yet, the path it would have.
     pub path: PathBuf,
-    /// The root that it lies in.
+    /// The root that contains the path.
     pub root: PathBuf,
 }
 
-/// Why a path is refused.
+/// Why a path was refused.
 #[derive(Clone, Debug)]
 pub struct RefusedPath {
-    /// For the peer: names the path as it was asked for.
+    /// For the peer: names the path as requested.
     pub denial: Denial,
-    /// For the operator: the reading that lies outside, where it is not the text itself, and what the guard said to it.
+    /// For the operator: the reading that was refused and the guard's reason, if that reading differs from the text
+    /// itself.
     pub reading: Option<(String, Denial)>,
 }
 
 impl Verdict {
-    /// The first path that is refused: the message must not be passed on.
+    /// The first refused path. If there is one, the message must not be forwarded.
     pub fn refused(&self) -> Option<(&Finding, &RefusedPath)> {
         self.findings.iter().find_map(|finding| Some((finding, finding.refusal.as_ref()?)))
     }
 }
 
-/// What a path must pass.
+/// Everything that a path is checked against.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Walls<'w> {
-    /// The roots.
     pub(crate) guard: &'w Guard,
-    /// What the host allows besides, where it limits the request.
+    /// The host's own limits on this request, if it has any.
     pub(crate) limits: Option<&'w PlacedLimits>,
-    /// What the server calls directories of this machine, if it has other names for them.
+    /// The server's own names for directories of this machine, if they differ.
     pub(crate) map: Option<&'w PathMap>,
 }
 
 impl<'w> Walls<'w> {
-    /// The roots alone.
+    /// Checks against the roots only.
     pub(crate) fn of(guard: &'w Guard) -> Walls<'w> {
         Walls { guard, limits: None, map: None }
     }
 }
 
-/// Decides a message for a server that is held so. An error means that the message is refused as it is.
+/// Checks a message for a server that is confined as `held` says. An error means that the message must be refused.
 ///
-/// A message without paths costs one walk over its params, and no memory.
+/// A message without paths costs one walk over its params and allocates nothing.
 pub fn check(guard: &Guard, expansion: &Expansion, held: Held, call: &Call<'_>) -> Result<Verdict, ScanError> {
     check_within(Walls::of(guard), expansion, held, call)
 }
 
-/// The same where there is more to pass than the roots.
+/// Like [`check`], but also applies the host's limits and the path map.
 pub(crate) fn check_within(
     walls: Walls<'_>,
     expansion: &Expansion,
@@ -124,7 +124,7 @@ pub(crate) fn check_within(
     Ok(verdict)
 }
 
-/// Hands every string of a message that is judged as a path to `found`, in the order in which they stand.
+/// Passes every string of a message that counts as a path to `found`, in document order.
 pub(crate) fn paths(
     expansion: &Expansion,
     held: Held,
@@ -132,14 +132,15 @@ pub(crate) fn paths(
     found: &mut dyn FnMut(Candidate<'_>),
 ) -> Result<(), ScanError> {
     if held == Held::Elsewhere {
-        // SECURITY: only for a server that cannot open a file here; what could be read two ways is refused all the same
-        // (test: servers_that_may_see_this_machine, paths_that_mean_nothing_here_are_not_checked)
+        // SECURITY: only for a server that cannot open files on this machine; ambiguous JSON is still refused (test:
+        // servers_that_may_see_this_machine, paths_that_mean_nothing_here_are_not_checked)
         return scan(call, &mut |_| {});
     }
     let mut top = Top::default();
     scan(call, &mut |candidate| {
-        // SECURITY: only for what nothing but its looks makes a path, and only where the kernel holds the server as well
-        // (test: what_leads_nowhere_is_text_only_where_the_kernel_holds_the_server, keys_and_schemas_that_say_path_mean_it)
+        // SECURITY: only for strings that merely look like paths, and only if the kernel confines the server as well
+        // (test: what_leads_nowhere_is_text_only_where_the_kernel_holds_the_server,
+        // keys_and_schemas_that_say_path_mean_it)
         let may_be_text = held == Held::ByKernel && candidate.certainty == Certainty::ByLooks;
         if !(may_be_text && top.leads_nowhere(&candidate.text, expansion)) {
             found(candidate);
@@ -147,15 +148,16 @@ pub(crate) fn paths(
     })
 }
 
-/// Decides one path in all its readings.
+/// Checks one path in all its readings.
 pub fn check_path(guard: &Guard, expansion: &Expansion, path: &str, need: Need) -> Result<(), RefusedPath> {
     Asked { path, need, certainty: Certainty::Sure }.check(Walls::of(guard), expansion).map(drop)
 }
 
 impl Finding {
-    /// Whether it goes on record: it is a path, or refused.
+    /// Whether this finding is audited: it is a path, or it was refused.
     pub fn is_on_record(&self) -> bool {
-        // SECURITY: whatever it is, a refusal is on record (test: refusals_are_on_record_whatever_was_refused)
+        // SECURITY: every refusal is audited, whatever was refused (test:
+        // refusals_are_on_record_whatever_was_refused)
         self.refusal.is_some() || self.named != Named::Nothing
     }
 }
@@ -166,18 +168,18 @@ impl GrantedPlace {
     }
 }
 
-/// Why a reading passes.
+/// Why a reading was allowed.
 enum Passed {
     Granted(Grant),
     /// The first root, if there is one.
     WorkingDirectory(Option<GrantedPlace>),
-    /// Nothing can be opened by it.
+    /// No file can be opened by this text.
     DeadEnd,
-    /// It is no path.
+    /// Not a path.
     NoPath,
 }
 
-/// A path that is asked for.
+/// A requested path.
 struct Asked<'a> {
     path: &'a str,
     need: Need,
@@ -203,14 +205,14 @@ impl Asked<'_> {
                 ControlFlow::Break(())
             }
         };
-        // The text itself comes first, whatever its readings are made of.
+        // Check the text itself first, before any reading derived from it.
         let goes_on = *text == *self.path || judge(self.path, Form::Spoken).is_continue();
         let readings = if goes_on { Reader::each(expansion, &text, &mut judge) } else { Err(Stop::Enough) };
         match (readings, refusal) {
             (Ok(()), None) => Ok(named),
             (_, Some(refusal)) => Err(refusal),
-            // SECURITY: what has more readings than are looked at is not known to lie inside
-            // (test: too_many_readings_are_refused)
+            // SECURITY: with more readings than the limit, some were never checked (test:
+            // too_many_readings_are_refused)
             (Err(Stop::TooMany | Stop::Enough), None) => {
                 Err(RefusedPath { denial: self.denial(Code::InvalidPath), reading: None })
             }
@@ -221,7 +223,7 @@ impl Asked<'_> {
         Denial::new(code, self.path, self.need.access)
     }
 
-    /// The refusal of a reading, for a peer that asked in other words.
+    /// Turns the refusal of a reading into one that names the text the peer sent.
     fn told(&self, denial: &Denial) -> Denial {
         match denial.cause() {
             Cause::OwnRules(_) => denial.clone().asked_as(self.path),
@@ -229,8 +231,8 @@ impl Asked<'_> {
         }
     }
 
-    /// Takes note of what a reading names. The text itself is a path where that is sure; whatever else may be one is only if something
-    /// is there.
+    /// Records what a reading names. The original text counts as a path if that is certain. Any other reading counts
+    /// only if the file exists.
     fn note(&self, named: &mut Named, reading: &str, passed: &Passed) {
         let is_meant = self.certainty == Certainty::Sure && reading == self.path;
         match (&*named, passed) {
@@ -239,7 +241,7 @@ impl Asked<'_> {
             }
             (Named::Nothing, Passed::WorkingDirectory(place)) if is_meant => *named = Named::Place(place.clone()),
             (Named::Nothing, Passed::DeadEnd) if is_meant => *named = Named::Place(None),
-            // What the text is once collapsed.
+            // The collapsed form of the same text.
             (Named::Place(None), Passed::Granted(grant)) => *named = Named::Place(Some(GrantedPlace::of(grant))),
             _ => {}
         }
@@ -247,7 +249,7 @@ impl Asked<'_> {
 
     fn judge(&self, walls: Walls<'_>, reading: &str, form: Form) -> Result<Passed, Denial> {
         let guard = walls.guard;
-        // The working directory, which lies in a root.
+        // An empty path means the working directory, which is inside a root.
         if reading.is_empty() && walls.map.is_none() {
             if let (Some(limits), Ok(grant)) = (walls.limits, guard.check(".", Access::READ)) {
                 limits.check(&grant, self.path.as_ref())?;
@@ -257,18 +259,18 @@ impl Asked<'_> {
             return Ok(Passed::WorkingDirectory(first));
         }
         let is_uri = begins(reading, "file:");
-        // A URI that was decoded is no URI any more: its path is a reading of its own.
+        // After decoding this is no longer a URI; its path is checked as a separate reading.
         if is_uri && form == Form::Made {
             return Ok(Passed::NoPath);
         }
         if has_another_scheme(reading) {
-            // SECURITY: joined to a directory and collapsed as text, `x://../../y` leads above it
-            // (test: other_schemes_are_no_paths_unless_they_climb)
+            // SECURITY: joined to a directory and collapsed as text, `x://../../y` leads above that directory (test:
+            // other_schemes_are_not_paths_unless_they_climb)
             return if climbs(reading) { Err(self.denial(Code::OutsideRoots)) } else { Ok(Passed::NoPath) };
         }
         if !is_uri && names_nothing(reading) {
-            // SECURITY: joined to a directory and collapsed as text, a thousand `../` are `/`
-            // (test: a_long_text_that_may_be_a_path_is_decided)
+            // SECURITY: joined to a directory and collapsed as text, a thousand `../` become `/` (test:
+            // a_long_text_that_may_be_a_path_is_decided)
             return if climbs(reading) { Err(self.denial(Code::OutsideRoots)) } else { Ok(Passed::NoPath) };
         }
         match walls.map {
@@ -287,18 +289,18 @@ impl Asked<'_> {
         }
     }
 
-    /// The place that a server with names of its own means.
+    /// Checks a reading for a server that has its own names for directories.
     fn judge_mapped(&self, walls: Walls<'_>, map: &PathMap, reading: &str) -> Result<Passed, Denial> {
         if let Some(place) = map.meant(reading) {
             return self.judge_place(walls, &place.to_string_lossy());
         }
-        // SECURITY: what the server cannot see under a mapped name is not known to lie in a root
-        // (test: what_does_not_map_is_refused)
+        // SECURITY: an absolute path that does not map may lead outside the roots (test:
+        // what_does_not_map_is_refused)
         if !is_relative(reading) || climbs(reading) {
             return Err(self.denial(Code::OutsideRoots));
         }
-        // SECURITY: only the server knows where a relative path begins; a word that may mean anything is taken for a word
-        // (test: a_relative_path_does_not_map)
+        // SECURITY: only the server knows its working directory, so a relative path is refused. A word that only may
+        // be a path is treated as a word (test: a_relative_path_does_not_map)
         let is_path = match self.certainty {
             Certainty::Sure | Certainty::ByLooks => true,
             Certainty::Likely => reading.contains(['/', '\\']),
@@ -306,12 +308,13 @@ impl Asked<'_> {
         if is_path && reading == self.path { Err(self.denial(Code::OutsideRoots)) } else { Ok(Passed::NoPath) }
     }
 
-    /// What the roots give, if the host allows it, too.
+    /// Narrows a grant from the roots to what the host allows.
     fn within_limits(&self, walls: Walls<'_>, reading: &str, grant: Grant) -> Result<Grant, Denial> {
         let Some(limits) = walls.limits else { return Ok(grant) };
-        // SECURITY: the roots alone do not decide where the host allows less (test: a_call_beyond_the_limits_is_refused)
+        // SECURITY: the host may allow less than the roots do (test: a_call_beyond_the_limits_is_refused)
         limits.check_for(&grant, self.need.access, reading.as_ref())?;
-        // SECURITY: servers differ in whether they touch a link or what it leads to (test: limits_hold_a_link_and_what_it_leads_to)
+        // SECURITY: some servers act on a link, others on its target, so check both (test:
+        // limits_hold_a_link_and_what_it_leads_to)
         if matches!(self.need.last, Last::Replaced | Last::Removed) {
             let both = [walls.guard.check(reading, Access::NONE), walls.guard.check_entry(reading, Access::NONE)];
             for either in both.iter().flatten() {
@@ -321,26 +324,26 @@ impl Asked<'_> {
         Ok(grant)
     }
 
-    /// Inside, with too little access, and nothing is there: what may be a word most likely is one. The roots that are shared
-    /// for reading would otherwise break every tool with a `target`.
+    /// True for a possible word that names nothing inside a root where the access is not enough. Without this, every
+    /// tool with a `target` argument would fail in read-only roots.
     fn is_only_a_word(&self, guard: &Guard, reading: &str, denial: &Denial) -> bool {
         self.certainty == Certainty::Likely
-            // SECURITY: a place that stays closed is no word (test: a_word_is_no_way_into_a_closed_place)
+            // SECURITY: a restricted place never counts as a word (test: a_word_does_not_open_a_restricted_place)
             && denial.code() == Code::AccessDenied
             && guard.check(reading, Access::NONE).is_ok_and(|grant| !grant.exists())
     }
 }
 
-/// Inside, but the way back by `..` does not exist, or a name is too long: nothing is opened by it as it is. What it is once
-/// collapsed is a reading of its own.
+/// True for a path inside the roots that cannot be opened as written: a directory before `..` is missing, or a name
+/// is too long. The collapsed path is checked as a separate reading.
 fn is_dead_end(reading: &str, denial: &Denial) -> bool {
     if denial.code() != Code::InvalidPath {
         return false;
     }
     match denial.cause() {
         Cause::System(ErrorKind::InvalidFilename) | Cause::Text(TextError::TooLong) => true,
-        // SECURITY: without `..` in the text it is in a link, of which no other reading is made
-        // (test: a_link_through_what_is_missing_is_refused)
+        // SECURITY: without `..` in the text, the `..` is in a link target, and no other reading covers that (test:
+        // a_link_through_what_is_missing_is_refused)
         Cause::System(ErrorKind::NotFound | ErrorKind::NotADirectory) => reading.split('/').any(|name| name == ".."),
         _ => false,
     }

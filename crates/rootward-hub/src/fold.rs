@@ -1,11 +1,11 @@
-//! Comparing words without case.
+//! Case-insensitive comparison of words.
 
-/// Whether `text` holds `word`, in any case. `word` is in lower case.
+/// Whether `text` contains `word`, ignoring case. `word` must be lower case.
 pub(crate) fn holds(text: &str, word: &str) -> bool {
     text.as_bytes().windows(word.len()).any(|window| window.eq_ignore_ascii_case(word.as_bytes()))
 }
 
-/// Whether `text` begins with `word`, in any case.
+/// Whether `text` starts with `word`, ignoring case.
 pub(crate) fn begins(text: &str, word: &str) -> bool {
     text.as_bytes().get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word.as_bytes()))
 }

@@ -1,4 +1,4 @@
-//! `${root}` and `${roots}` in a command line, a variable or a path map: the roots that a server runs in.
+//! Fills in `${root}` and `${roots}` in arguments, variables and path maps.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -6,17 +6,17 @@ use std::path::Path;
 
 /// The first root.
 const ROOT: &[u8] = b"${root}";
-/// All of them.
+/// All roots.
 const ROOTS: &[u8] = b"${roots}";
 
-/// Whether a text has a place for the roots.
+/// Whether a text contains `${root}` or `${roots}`.
 pub(crate) fn has_template(text: &OsStr) -> bool {
     let bytes = text.as_bytes();
     [ROOT, ROOTS].iter().any(|template| memchr::memmem::find(bytes, template).is_some())
 }
 
-/// An argument in these roots. One that is nothing but `${roots}` gives them to the server: it becomes one argument for each, as the
-/// server calls it.
+/// Fills in an argument. An argument that is exactly `${roots}` becomes one argument per root, under the server's own
+/// names for them.
 pub(crate) fn in_argument(argument: &OsStr, places: &[&Path], called: &[&Path]) -> Vec<OsString> {
     if argument.as_bytes() == ROOTS {
         return called.iter().map(OsString::from).collect();
@@ -24,7 +24,7 @@ pub(crate) fn in_argument(argument: &OsStr, places: &[&Path], called: &[&Path]) 
     vec![filled_in(argument, places)]
 }
 
-/// A text with its templates filled in. The names of the roots are not searched for templates.
+/// Fills in a text. Root paths are not searched for templates themselves.
 pub(crate) fn filled_in(text: &OsStr, places: &[&Path]) -> OsString {
     let (mut filled, mut rest) = (Vec::new(), text.as_bytes());
     while let Some(at) = memchr::memmem::find(rest, b"${root") {
@@ -45,7 +45,7 @@ pub(crate) fn filled_in(text: &OsStr, places: &[&Path]) -> OsString {
     OsString::from_vec(filled)
 }
 
-/// All roots in one text, as `PATH` has it.
+/// Joins all roots into one text, as in `PATH`.
 pub(crate) fn joined(places: &[&Path], between: &str) -> OsString {
     places.iter().map(|place| place.as_os_str()).collect::<Vec<_>>().join(OsStr::new(between))
 }
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn roots_stand_where_they_are_wanted() {
+    fn roots_are_filled_in() {
         let places = [Path::new("/a"), Path::new("/b ${root}")];
         let check = |text: &str, expect: &[&str]| {
             assert_eq!(in_argument(OsStr::new(text), &places, &places), expect, "{text}");

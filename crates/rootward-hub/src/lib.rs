@@ -1,8 +1,9 @@
-//! Stands between MCP clients and servers: what passes is the bytes that came, except where a path leads outside the roots.
+//! Sits between MCP clients and servers and refuses calls whose paths lead outside the roots. Everything else is
+//! forwarded byte for byte.
 //!
-//! A line from a client is cut from the stream, its envelope is read and nothing else, and its params are searched for paths.
-//! Each path is decided by a guard in every reading that a server might make of it. What passes, passes as it came; what does
-//! not is refused with a denial that names the path as it was asked for.
+//! The hub splits the client's stream into lines, reads only the envelope of each message, and searches the params
+//! for paths. A guard checks each path in every way that a server might read it. A refused call gets a denial that
+//! names the path as requested.
 //!
 //! ```
 //! use rootward_core::{Guard, GuardOptions, Origin, Root, RootSet, Validation};
@@ -35,22 +36,22 @@
 //!
 //! # Layout
 //!
-//! - [`scan`]: [`scan::scan`] finds the paths in params; its page says what counts as one. [`scan::Tool`] is what a server tells of
-//!   a tool, and what a user says otherwise; [`scan::Need`] is what a call does with a path. `scan/readings.rs` makes up what a
-//!   server might read.
-//! - [`recipe`]: what known servers need to work confined, as data.
-//! - [`wrap`]: one client and one server on standard input and output, the server held to the roots.
-//! - [`hub`]: one client and many servers, [`config`] the file that names them.
-//! - [`status`]: what runs now.
-//! - [`check()`]: every path of a message against a [`rootward_core::Guard`]; [`check_path`]: one path.
+//! - [`scan`]: [`scan::scan`] finds the paths in params; the module page says what counts as a path. [`scan::Tool`]
+//!   is a tool as the server describes it, with the user's overrides; [`scan::Need`] is what a call does with a path.
+//!   `scan/readings.rs` derives the ways a server might read a path.
+//! - [`recipe`]: what well-known servers need to work confined, as data.
+//! - [`wrap`]: one client and one server on standard input and output, with the server confined to the roots.
+//! - [`hub`]: one client and many servers; [`config`] is the file that names them.
+//! - [`status`]: what is running now.
+//! - [`check()`]: checks every path of a message against a [`rootward_core::Guard`]; [`check_path`] checks one path.
 //!
-//! # What a check is worth
+//! # What a check guarantees
 //!
-//! A verdict is about names. The server opens them later and by itself, so whoever can change the tree meanwhile can change
-//! what a name leads to, and a path that no rule finds is not checked at all. The server's confinement holds in both cases; this
-//! holds where there is none, says what is wrong, and says it before anything happens.
+//! A check is about names. The server opens the file later, on its own: if the tree changes in between, a name can
+//! lead somewhere else. A path that no rule recognizes is not checked at all. The kernel's confinement covers both
+//! cases. The check protects servers that are not confined, explains what is wrong, and acts before anything happens.
 //!
-//! But for [`wrap`] and [`hub`], nothing here reads a clock or opens a file; nothing is async.
+//! Outside [`wrap`] and [`hub`], nothing in this crate reads a clock or opens a file, and nothing is async.
 
 mod check;
 pub mod config;

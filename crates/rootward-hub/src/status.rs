@@ -1,4 +1,5 @@
-//! What runs now: a file for each running `wrap` and `hub`, below Rootward's state directory, which no server can write to.
+//! What is running now: one file per running `wrap` and `hub` in Rootward's state directory, which no server can
+//! write to.
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::{self, Read, Write};
@@ -9,24 +10,24 @@ use rootward_sandbox::{Network, Strength};
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
-/// The largest file that is read.
+/// The largest status file that is read.
 const LARGEST: u64 = 1 << 20;
 
 /// A running `wrap` or `hub`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Running {
-    /// Its process.
+    /// The process id.
     pub process: u32,
-    /// Which of the two it is.
+    /// The command.
     pub kind: Kind,
-    /// When the process began, by the system's clock: another with its number began at another time.
+    /// Start time of the process. It tells a reused process id from the original process.
     born: u64,
-    /// The servers that run.
+    /// The running servers.
     pub servers: Vec<RunningServer>,
 }
 
-/// What runs servers.
+/// The command that runs the servers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Kind {
@@ -36,41 +37,41 @@ pub enum Kind {
     Hub,
 }
 
-/// A server that runs.
+/// A running server.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunningServer {
-    /// Its name on record.
+    /// The name in the audit log.
     pub name: String,
-    /// Its process.
+    /// The process id.
     pub process: u32,
-    /// The directories that it runs in.
+    /// The directories that it runs with.
     pub roots: Vec<RunningRoot>,
-    /// How strongly the kernel holds it.
+    /// How strongly the kernel confines it.
     pub strength: Strength,
     /// Whether it can reach the network.
     pub network: bool,
 }
 
-/// A directory that a server runs in.
+/// A directory that a server runs with.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunningRoot {
-    /// Where it is.
+    /// The path.
     pub place: String,
-    /// What may be done there, in words.
+    /// The allowed access, in words.
     pub access: String,
-    /// The operator's pattern that it was found by.
+    /// The operator's pattern that matched this directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
 }
 
-/// Whether a server reaches the network.
+/// Whether a server can reach the network.
 pub(crate) fn is_open(network: Network) -> bool {
     network == Network::On
 }
 
-/// The file of this process.
+/// The status file of this process.
 #[derive(Debug)]
 pub(crate) struct StatusFile {
     path: PathBuf,
@@ -78,14 +79,14 @@ pub(crate) struct StatusFile {
 }
 
 impl StatusFile {
-    /// The file of this process in a directory; nothing is written yet.
+    /// Names the file of this process in `directory`; writes nothing yet.
     pub(crate) fn new_ambient(directory: &Path, kind: Kind) -> Option<StatusFile> {
         let process = std::process::id();
         let running = Running { process, kind, born: born_ambient(process)?, servers: Vec::new() };
         Some(StatusFile { path: directory.join(format!("{process}.json")), running })
     }
 
-    /// Tells that these servers run. A disk that is full costs nobody more than an old status.
+    /// Writes which servers run. If the disk is full, the old status stays.
     pub(crate) fn tell_ambient(&mut self, servers: Vec<RunningServer>) {
         self.running.servers = servers;
         let _ = self.write_ambient();
@@ -97,7 +98,7 @@ impl StatusFile {
         if let Some(directory) = self.path.parent() {
             DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
         }
-        // Beside it first, so that nobody reads half of it.
+        // Write to a temporary file first, so that nobody reads half a file.
         let beside = self.path.with_extension("tmp");
         let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
         file.write_all(text.as_bytes())?;
@@ -112,7 +113,7 @@ impl Drop for StatusFile {
     }
 }
 
-/// Everything that runs now, by process. Files of processes that are gone are removed.
+/// Everything that is running now, by process id. Removes the files of processes that have ended.
 #[expect(clippy::disallowed_methods, reason = "files of Rootward's own")]
 pub fn running_ambient(directory: &Path) -> io::Result<Vec<Running>> {
     let entries = match std::fs::read_dir(directory) {
@@ -145,9 +146,9 @@ fn read_ambient(path: &Path) -> Option<Running> {
     serde_json::from_str(&text).ok()
 }
 
-/// When a process began, in ticks since the system did: the 22nd field of `proc_pid_stat(5)`, behind the name, which may hold anything but
-/// ends in the last parenthesis.
-#[expect(clippy::disallowed_methods, reason = "the list of processes, which no peer chooses")]
+/// Start time of a process in clock ticks since boot: field 22 of `proc_pid_stat(5)`. The process name before it may
+/// contain anything, but ends at the last parenthesis.
+#[expect(clippy::disallowed_methods, reason = "a file in /proc, not chosen by a peer")]
 fn born_ambient(process: u32) -> Option<u64> {
     let text = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     let (_, behind) = text.rsplit_once(')')?;
@@ -160,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_runs_is_told_and_what_ended_is_not() {
+    fn running_servers_are_listed_and_ended_ones_are_not() {
         let directory = tempfile::tempdir().unwrap();
         let place = directory.path().join("running");
         assert_eq!(running_ambient(&place).unwrap(), []);
@@ -176,7 +177,7 @@ mod tests {
         file.tell_ambient(vec![server.clone()]);
         let found = running_ambient(&place).unwrap();
         assert_eq!((found.len(), found[0].process, &found[0].servers), (1, std::process::id(), &vec![server]));
-        // Another process that has the number of one that ended.
+        // Another process that reuses the id of one that ended.
         let mut other = file.running.clone();
         other.born += 1;
         std::fs::write(place.join("1.json"), serde_json::to_string(&other).unwrap()).unwrap();

@@ -1,25 +1,27 @@
-//! One client, one server, on standard input and output: the server is held to the roots, and the client notices nothing but refusals.
+//! One client and one server on standard input and output. The server is confined to the roots; the client notices
+//! only refusals.
 //!
 //! ```text
 //!  client ──stdin──▶ pump ──▶ engine ──▶ pump ──▶ server, confined to the roots
 //!         ◀─stdout──                     ◀──
 //! ```
 //!
-//! # What is Rootward's own
+//! # What Rootward changes
 //!
-//! Everything passes as the bytes it came in, but for these:
+//! Everything passes byte for byte, except:
 //!
-//! - `initialize` to the server has `capabilities.roots` replaced: Rootward is the one who is asked. The answer to the client may be
-//!   remembered from the last time, or come from a process that was started only to learn it: a legacy client names its roots only
-//!   afterwards, and the server starts in them.
-//! - `roots/list` of the server's is answered here; `notifications/roots/list_changed` of the client's is heard here, and the server is
-//!   told of changes, or started anew.
-//! - A call with a path that is refused is answered here. Calls wait for a server that is being started in other roots.
-//! - The members of a batch are passed on one by one.
-//! - Lines that are no message are left out, and lines that are too long; whoever waits for an answer gets an error.
-//! - A question of the server's whose id another open question has gets another id.
+//! - In `initialize` to the server, `capabilities.roots` is replaced, because the server asks Rootward for roots. The
+//!   answer to the client may be cached, or come from a process that was started only to learn it: a legacy client
+//!   sends its roots only after the handshake, and the real server starts with those roots.
+//! - Rootward answers the server's `roots/list`. It handles the client's `notifications/roots/list_changed`, then
+//!   notifies or restarts the server.
+//! - Rootward answers a call with a refused path. Calls wait while the server restarts with other roots.
+//! - The members of a batch are forwarded one by one.
+//! - Lines that are not messages, or are too long, are dropped. If one of them is a request, its sender gets an
+//!   error.
+//! - A server's request gets a new id if another open request has the same one.
 //!
-//! The logic is in `engine/`, the bytes in `front/stdio.rs`.
+//! The logic is in `engine/`, the byte handling in `front/`.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
@@ -39,41 +41,42 @@ use crate::engine::{Begin, Engine, Server};
 use crate::front::{Backing, Backings, Keeping, OneServer, Serving};
 use crate::status::{Kind, StatusFile};
 
-/// The longest message that is passed on, unless something else is said.
+/// The default limit on the length of a message.
 pub const LONGEST: usize = 64 << 20;
 
-/// A server to be wrapped.
+/// A server to wrap.
 #[derive(Debug)]
 pub struct Wrap {
-    /// What holds.
+    /// The roots, policy and restrictions.
     pub rules: Rules,
     /// How the server is started.
     pub launch: Launch,
-    /// Where handshakes are remembered, if anywhere.
+    /// The directory that caches handshakes, if any.
     pub handshakes: Option<PathBuf>,
-    /// Where is told what runs, if anywhere.
+    /// The directory for the status file, if any.
     pub status: Option<PathBuf>,
-    /// The longest message that is passed on.
+    /// The longest message that is forwarded.
     pub longest: usize,
-    /// Who looks whether the rules' sources and restrictions are still what they were, if anybody.
+    /// Watches the rules' sources and restrictions for changes, if set.
     pub follow: Option<Box<dyn Lookout>>,
 }
 
-/// The one who runs the program: told what happens, on standard error.
+/// The person who runs the program. These messages go to standard error.
 pub trait Operator {
-    /// The server was started, in these roots, held so strongly.
+    /// The server was started with these roots and this enforcement.
     fn started(&mut self, roots: &[PlacedRoot], enforcement: &Enforcement);
-    /// It was not; what the client is told of that.
+    /// The server was not started. Returns the message for the client.
     fn not_started(&mut self, launch: &Launch, error: StartError) -> String;
-    /// A server has ended that was traced: what it tried and was refused.
+    /// A traced server has ended. `refused` lists what the kernel denied it.
     fn refused(&mut self, refused: &[Refused]);
-    /// Anything else, in a sentence.
+    /// Any other message.
     fn says(&mut self, text: &str);
 }
 
 impl Wrap {
-    /// Serves the client on standard input and output until it is gone, or the server is; the exit code, which is the server's own
-    /// where it has one. For a program with one thread, which calls [`rootward_sandbox::launcher`] first.
+    /// Serves the client on standard input and output until the client or the server is gone. Returns the exit code,
+    /// which is the server's own if it has one. The program must be single-threaded and call
+    /// [`rootward_sandbox::launcher`] first.
     pub fn run(self, operator: &mut dyn Operator) -> io::Result<i32> {
         let Wrap { rules, launch, longest, follow, handshakes, status } = self;
         let keeping = Keeping::new_ambient(handshakes, &launch.program, &launch.arguments);
@@ -97,7 +100,7 @@ impl Wrap {
             memory,
             of_principals: BTreeMap::new(),
         });
-        // No other session on record has this name.
+        // A random name, so that sessions in the audit log do not share one.
         let name = format!("{:016x}", RandomState::new().hash_one(std::process::id()));
         let session = engine.open(server, name).ok_or(io::ErrorKind::NotFound)?;
         let servers = Backings::from([(server, Backing::new(launch, keeping))]);

@@ -1,13 +1,13 @@
-//! A message without paths is passed on without memory of its own, but for the scratch of the JSON parser.
+//! A message without paths is forwarded without allocating, except for the JSON parser's scratch buffer.
 //!
-//! A binary of its own, because counting takes over the allocator of the whole program.
+//! This is a separate binary, because counting replaces the allocator of the whole program.
 
 use rootward_core::{Guard, GuardOptions, Origin, Root, RootSet, Validation};
 use rootward_hub::check;
 use rootward_hub::scan::{Call, Expansion, Held, Tool};
 use rootward_protocol::frame::{FrameReader, Line, Message};
 
-/// How many allocations it takes to read a message, and to decide it.
+/// The number of allocations for parsing a message and for checking it.
 #[expect(clippy::panic, reason = "a message that cannot be read must fail the test")]
 fn allocations(guard: &Guard, line: &str) -> (u64, u64) {
     let stream = format!("{line}\n");
@@ -46,7 +46,7 @@ fn a_message_without_paths_allocates_nothing() {
     }
 }
 
-/// What a decision keeps: the path and its key in a list of findings, and of a path where it leads and in which root.
+/// A decision keeps the path and its key in a list of findings, and for a path also where it leads and its root.
 #[test]
 fn a_path_costs_two_allocations_more_than_a_word() {
     let directory = tempfile::tempdir().unwrap();

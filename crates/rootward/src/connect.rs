@@ -49,7 +49,7 @@ impl Connect {
         match run_stdio(target, Arc::new(says))? {
             Ended::ByClient => Ok(Outcome::Done),
             Ended::SessionGone => {
-                says(&format!("the server at `{shown}` does not know this session any more"));
+                says(&format!("the server at `{shown}` no longer knows this session"));
                 Ok(Outcome::Denied)
             }
         }

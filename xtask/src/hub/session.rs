@@ -193,9 +193,9 @@ mod tests {
             json!({"data": {"filePaths": ["/p"], "roots": [{"uri": "file:///p"}], "servers": servers}})
         };
         let roots = Expect::Roots("/p".to_owned());
-        check(&said("/p", "the kernel holds it"), &roots, None);
-        check(&said("/q", "the kernel holds it"), &roots, Some("other roots of"));
+        check(&said("/p", "the kernel confines it"), &roots, None);
+        check(&said("/q", "the kernel confines it"), &roots, Some("other roots of"));
         check(&said("/p", "only its calls are checked"), &roots, Some("not held"));
-        check(&said("/p", "the kernel holds it"), &Expect::Roots("/q".to_owned()), Some("other roots"));
+        check(&said("/p", "the kernel confines it"), &Expect::Roots("/q".to_owned()), Some("other roots"));
     }
 }

@@ -1,4 +1,4 @@
-//! What a call costs, all processes on one core.
+//! The cost of a call, with all processes on one core.
 
 use rootward_testkit::bench::client::Client;
 use rootward_testkit::bench::http::Session;
@@ -9,14 +9,14 @@ use crate::peers::Peer;
 use crate::ways::{Call, Isolation, Way, Ways};
 use crate::{Amount, Outcome};
 
-/// What HTTP and the hub may add to a call: a hundred and fifty microseconds.
+/// What HTTP and the hub may add to a call: 150 microseconds.
 const MOST: f64 = 150e3;
 
-/// A turn is about ten milliseconds.
+/// A turn takes about ten milliseconds.
 const TURNS: Turns = Turns { rounds: 100, operations: 100 };
 const QUICK: Turns = Turns { rounds: 10, operations: 20 };
 
-/// A session that makes one call again and again.
+/// A session that repeats one call.
 struct Caller<'c> {
     session: Session,
     params: String,

@@ -1,4 +1,4 @@
-//! The memory of sessions that wait.
+//! The memory of idle sessions.
 
 use rootward_testkit::bench::http::Session;
 use rootward_testkit::bench::table::{Most, Table};
@@ -6,10 +6,10 @@ use rootward_testkit::bench::table::{Most, Table};
 use crate::ways::{Call, Way, Ways};
 use crate::{Amount, Outcome};
 
-/// What one of them may take: forty kibibytes.
+/// What one of them may take: 40 KiB.
 const MOST: u64 = 40 << 10;
 
-/// How many there are before it is measured: what the first ones make is shared by all.
+/// How many sessions exist before the measurement, since the first ones allocate what all share.
 const BEFORE: u64 = 100;
 
 pub(crate) fn measure(ways: &Ways, amount: Amount, table: &mut Table) -> Outcome<()> {
@@ -28,7 +28,7 @@ pub(crate) fn measure(ways: &Ways, amount: Amount, table: &mut Table) -> Outcome
     Ok(())
 }
 
-/// Begins so many sessions on the connections of one of them. Each calls once and is asked for its roots.
+/// Begins this many sessions on the connections of one of them. Each calls once and is asked for its roots.
 fn begin(count: u64, mut session: Session, way: &Way, call: &Call) -> Outcome<Session> {
     for _ in 0..count {
         session = session.another()?;

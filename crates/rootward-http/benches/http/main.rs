@@ -1,17 +1,19 @@
-//! What a call over HTTP costs: `cargo bench -p rootward-http --bench http`.
+//! The cost of a call over HTTP: `cargo bench -p rootward-http --bench http`.
 //!
-//! A call through `rootward hub --http` against the same call of the same server on pipes and through gateways of others'; many sessions at
-//! once; the memory of idle ones. Stdout carries the table in Markdown and nothing else; progress goes to stderr.
+//! Compares a call through `rootward hub --http` with the same call of the same server on pipes and through other
+//! gateways; many sessions at once; the memory of idle ones. Stdout carries only the table in Markdown; progress goes
+//! to stderr.
 //!
-//! `ROOTWARD_QUICK=1` measures little of everything: to see that it works.
+//! `ROOTWARD_QUICK=1` measures a little of everything, to check that it works.
 //!
 //! # Layout
 //!
-//! [`ways`] starts what is measured, [`peers`] fetches what others made; [`calling`], [`together`] and [`idle`] measure.
+//! [`ways`] starts what is measured, [`peers`] fetches other gateways; [`calling`], [`together`] and [`idle`]
+//! measure.
 
-#![expect(clippy::disallowed_methods, reason = "the benchmark plays the user, who makes the directories")]
+#![expect(clippy::disallowed_methods, reason = "the benchmark creates the user's directories")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the table goes to stdout, progress to stderr")]
-#![expect(clippy::expect_used, reason = "what answered before answers again, or nothing can be measured")]
+#![expect(clippy::expect_used, reason = "a server that stops answering cannot be measured")]
 
 mod calling;
 mod idle;
@@ -28,12 +30,12 @@ use ways::Ways;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// How much is measured.
+/// How much to measure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Amount {
     /// Enough for the docs.
     Full,
-    /// Enough to see that it works.
+    /// Enough to check that it works.
     Quick,
 }
 
@@ -42,7 +44,7 @@ fn main() -> Outcome<()> {
     if arguments.get(1).is_some_and(|argument| argument == echo::SERVE) {
         return echo::serve();
     }
-    // `cargo test --benches` runs this too, to see that it starts; a measurement was not asked for.
+    // `cargo test --benches` also runs this, to check that it starts; it does not ask for a measurement.
     if !arguments.iter().any(|argument| argument == "--bench") {
         eprintln!("nothing measured: run by `cargo bench`");
         return Ok(());

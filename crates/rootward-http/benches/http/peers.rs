@@ -1,4 +1,4 @@
-//! What is measured against: what cargo and npm fetch.
+//! Other gateways, fetched by cargo and npm.
 
 use std::path::PathBuf;
 
@@ -11,19 +11,19 @@ const PROXY_VERSION: &str = "0.6.0";
 const GATEWAY: &str = "supergateway";
 const GATEWAY_VERSION: &str = "4.0.0";
 
-/// A gateway of others'.
+/// Another gateway.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Peer {
-    /// The crate `mcp-proxy`: one process of the server for all sessions.
+    /// The crate `mcp-proxy`: one server process for all sessions.
     Proxy,
-    /// The npm package `supergateway`: a process of the server for each session.
+    /// The npm package `supergateway`: one server process per session.
     Gateway,
 }
 
 impl Peer {
     pub(crate) const ALL: [Peer; 2] = [Peer::Proxy, Peer::Gateway];
 
-    /// What the table calls it.
+    /// Its name in the table.
     pub(crate) fn name(self) -> String {
         match self {
             Peer::Proxy => format!("`{PROXY}` {PROXY_VERSION}"),

@@ -1,4 +1,4 @@
-//! Many sessions at once, on all cores: how many calls a second, and how long the slow ones take.
+//! Many sessions at once, on all cores: calls per second, and how long the slow ones take.
 
 use std::sync::Barrier;
 use std::thread;
@@ -15,10 +15,10 @@ use crate::{Amount, Outcome};
 /// How many sessions call at once.
 const SESSIONS: usize = 64;
 
-/// How many times as many calls a second as the best of the others.
+/// How many times more calls per second than the best of the others.
 const LEAST: f64 = 3.0;
 
-/// Sessions of one server, and what they have measured.
+/// Sessions of one server, and their measurements.
 struct Crowd<'w> {
     /// Held, so that the server runs as long as its sessions.
     _way: &'w Way,
@@ -30,7 +30,7 @@ struct Crowd<'w> {
     errors: u64,
 }
 
-/// What a crowd has measured.
+/// The measurements of a crowd.
 struct Measured {
     rate: f64,
     spread: Spread,
@@ -91,7 +91,7 @@ impl<'w> Crowd<'w> {
     }
 }
 
-/// The time of each call in nanoseconds, and how many failed.
+/// The time of each call in nanoseconds, and how many calls failed.
 fn call_until(session: &mut Session, deadline: Instant, params: &str, expected: &str) -> (Vec<f64>, u64) {
     let (mut times, mut errors) = (Vec::new(), 0);
     let mut now = Instant::now();
@@ -109,7 +109,7 @@ fn call_until(session: &mut Session, deadline: Instant, params: &str, expected: 
 
 pub(crate) fn measure(ways: &Ways, amount: Amount, table: &mut Table) -> Outcome<()> {
     let (rounds, duration) = match amount {
-        // Node closes a connection that was idle for five seconds, and the others have their turns in between.
+        // Node closes a connection that was idle for five seconds, which happens during the others' turns.
         Amount::Full => (15, Duration::from_secs(1)),
         Amount::Quick => (2, Duration::from_millis(500)),
     };
@@ -134,7 +134,7 @@ pub(crate) fn measure(ways: &Ways, amount: Amount, table: &mut Table) -> Outcome
             crowd.turn(duration);
         }
         if round == 0 {
-            // It was the warm-up. Errors count from the start.
+            // This was the warm-up. Errors count from the start.
             for crowd in crowds.iter_mut().map(|(_, crowd)| crowd).chain([&mut own, &mut sharing]) {
                 crowd.rates.clear();
                 crowd.times.clear();
@@ -164,7 +164,7 @@ pub(crate) fn measure(ways: &Ways, amount: Amount, table: &mut Table) -> Outcome
     serve(ways, rounds, duration, table)
 }
 
-/// The file server, for which there is nothing to compare with.
+/// The file server, which has nothing to compare with.
 fn serve(ways: &Ways, rounds: usize, duration: Duration, table: &mut Table) -> Outcome<()> {
     let (way, call) = (ways.serve()?, ways.reading());
     let mut crowd = Crowd::new(&way, &call)?;

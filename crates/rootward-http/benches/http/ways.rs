@@ -1,4 +1,5 @@
-//! How a server is reached: directly on pipes, over HTTP through `rootward hub`, through a gateway of others'. And `rootward serve`.
+//! How a server is reached: directly on pipes, over HTTP through `rootward hub`, or through another gateway. Also
+//! `rootward serve`.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -13,10 +14,10 @@ use rootward_testkit::bench::peers::rootward;
 use crate::Outcome;
 use crate::peers::Peer;
 
-/// What the one file says.
+/// The content of the only file.
 pub(crate) const CONTENT: &str = "hello from a file";
 
-/// The places of a run, and the binary.
+/// The directories of a run, and the binary.
 #[derive(Debug)]
 pub(crate) struct Ways {
     binary: PathBuf,
@@ -26,7 +27,7 @@ pub(crate) struct Ways {
     top: PathBuf,
 }
 
-/// A server that listens, and what it calls the tools of the echo server.
+/// A listening server, and its names for the tools of the echo server.
 #[derive(Debug)]
 pub(crate) struct Way {
     pub(crate) listening: Listening,
@@ -56,7 +57,7 @@ pub(crate) enum Isolation {
     Roots,
 }
 
-/// A call, and what its answer has in it.
+/// A call, and a text that its answer must contain.
 #[derive(Debug)]
 pub(crate) struct Call {
     pub(crate) what: &'static str,
@@ -66,14 +67,14 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// Its parameters where the tool has its own name.
+    /// Its parameters under the tool's own name.
     pub(crate) fn direct(&self) -> String {
         format!(r#"{{"name":"{}","arguments":{}}}"#, self.tool, self.arguments)
     }
 }
 
 impl Ways {
-    /// Makes a root with a file in it, and a home for the record and what is remembered.
+    /// Creates a root with a file in it, and a home for the audit log and caches.
     pub(crate) fn new(top: &Path) -> Outcome<Ways> {
         let (home, root) = (top.join("home"), top.join("root"));
         std::fs::create_dir(&home)?;
@@ -89,7 +90,7 @@ impl Ways {
         self.root.join("file.txt")
     }
 
-    /// The calls of the echo server: one without a path, and one with a path, which is decided and put on record.
+    /// The calls of the echo server: one without a path, and one with a path, which is checked and audited.
     pub(crate) fn calls(&self) -> [Call; 2] {
         let file = self.file().display().to_string();
         [
@@ -130,7 +131,7 @@ impl Ways {
         Client::begin(self.command(&self.server).arg(echo::SERVE), &self.root)
     }
 
-    /// Behind `rootward hub --http`, else as it is by default: confined, decisions on record, roots from the client.
+    /// Behind `rootward hub --http` with default settings: confined, audited, roots from the client.
     pub(crate) fn hub(&self, isolation: Isolation) -> Outcome<Way> {
         let isolation = match isolation {
             Isolation::Session => "session",
@@ -158,7 +159,7 @@ impl Ways {
         Ok(Way { listening, prefix, root: self.root.clone() })
     }
 
-    /// Behind a gateway of others', which says nothing to its log.
+    /// Behind another gateway, with logging off.
     pub(crate) fn peer(&self, peer: Peer) -> Outcome<Way> {
         let (program, address) = (peer.program()?, free_port()?);
         let Ways { server, .. } = self;

@@ -1,6 +1,8 @@
-//! Which arguments of which tools a modern request repeats in its headers: what `tools/list` says (`x-mcp-header`).
+//! Which arguments of which tools a modern request repeats in its headers, according to `tools/list`
+//! (`x-mcp-header`).
 //!
-//! A tool whose annotations break the rules must not be offered to the client (2026-07-28, Streamable HTTP, "Schema Extension").
+//! A tool whose annotations break the rules must not be offered to the client (2026-07-28, Streamable HTTP, "Schema
+//! Extension").
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,14 +11,14 @@ use rootward_protocol::frame::Members;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-/// The member of a schema.
+/// The schema keyword.
 const KEY: &str = "x-mcp-header";
-/// What the names of these headers begin with.
+/// The prefix of these headers.
 const PREFIX: &str = "mcp-param-";
 /// How many tools are remembered.
 const MOST_TOOLS: usize = 10_000;
 
-/// What is known of a server's tools.
+/// What is known about a server's tools.
 #[derive(Debug, Default)]
 pub(super) struct Annotations(HashMap<String, Vec<Annotation>>);
 
@@ -28,12 +30,12 @@ struct Annotation {
     header: HeaderName,
 }
 
-/// What came of a list of tools.
+/// The result of learning from a list of tools.
 #[derive(Debug, Default)]
 pub(super) struct Learned {
     /// The result without tools that break the rules, if there are any.
     pub(super) result: Option<String>,
-    /// Which these are, and why.
+    /// The rejected tools, with the reason.
     pub(super) rejected: Vec<String>,
 }
 
@@ -83,7 +85,7 @@ impl Annotations {
     }
 }
 
-/// The annotations of one tool; an error where they break the rules.
+/// The annotations of one tool; an error if they break the rules.
 fn annotations(tool: &RawValue) -> Result<Vec<Annotation>, String> {
     if !tool.get().contains(KEY) {
         return Ok(Vec::new());
@@ -99,7 +101,7 @@ fn annotations(tool: &RawValue) -> Result<Vec<Annotation>, String> {
     }
 }
 
-/// Reads a schema that is reached from the top by `properties` alone.
+/// Reads a schema that is reached from the top through `properties` alone.
 fn read_schema(schema: &Map<String, Value>, path: &mut Vec<String>, to: &mut Vec<Annotation>) -> Result<(), String> {
     for (key, value) in schema {
         match (key.as_str(), value) {
@@ -133,7 +135,7 @@ fn annotation(schema: &Map<String, Value>, header: &Value, path: &[String]) -> R
     }
 }
 
-/// Whether an annotation stands where none may.
+/// Whether there is an annotation where none is allowed.
 fn has_annotation(value: &Value) -> bool {
     match value {
         Value::Object(members) => members.iter().any(|(key, value)| {

@@ -1,42 +1,43 @@
-//! `text/event-stream`, read piece by piece: the WHATWG's rules, with a limit on what one event may hold.
+//! Parses `text/event-stream` incrementally by the WHATWG rules, with a limit on the size of an event.
 
 use std::time::Duration;
 
 use thiserror::Error;
 
-/// The longest pause that a server can ask for before its stream is opened again.
+/// The longest pause that a server can request before its stream is reopened.
 const LONGEST_RETRY: Duration = Duration::from_mins(1);
-/// The longest id of an event.
+/// The longest event id.
 const LONGEST_ID: usize = 4096;
 
-/// Cuts a stream into events.
+/// Splits a stream into events.
 #[derive(Debug)]
 pub(super) struct Events {
     limit: usize,
     buffer: Vec<u8>,
-    /// Where the next line begins in it.
+    /// Where the next line starts in the buffer.
     start: usize,
-    /// Up to where its end was looked for.
+    /// How far the buffer was searched for the line's end.
     looked: usize,
-    /// The last line ended in a carriage return: a line feed right after it belongs to it.
+    /// Whether the last line ended in a carriage return: a line feed right after it belongs to it.
     after_return: bool,
     /// Whether the first line was read.
     begun: bool,
     data: Option<Vec<u8>>,
-    /// Whether the event has another name than `message`.
+    /// Whether the event has a name other than `message`.
     is_other: bool,
     id: Option<String>,
     last_id: Option<String>,
     retry: Option<Duration>,
 }
 
-/// One event is longer than a message may be.
+/// An event exceeds the maximum message size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error("it sent a message of more than {} MiB", .0 >> 20)]
 pub(super) struct TooLong(usize);
 
 impl Events {
-    /// A reader of events that hold up to `limit` bytes. `last_id` is the id of the last event of the stream that this one goes on with.
+    /// A parser for events of up to `limit` bytes. `last_id` is the id of the last event if this stream resumes
+    /// another.
     pub(super) fn new(limit: usize, last_id: Option<String>) -> Events {
         Events {
             limit,
@@ -53,22 +54,22 @@ impl Events {
         }
     }
 
-    /// The same with a pause that the server asked for earlier.
+    /// Sets a pause that the server requested earlier.
     pub(super) fn asking(self, retry: Option<Duration>) -> Events {
         Events { retry, ..self }
     }
 
-    /// The id of the last event, by which the stream can be resumed.
+    /// The id of the last event, for resuming the stream.
     pub(super) fn last_id(&self) -> Option<&str> {
         self.last_id.as_deref()
     }
 
-    /// How long the server asks to wait before the stream is opened again.
+    /// How long the server asks to wait before the stream is reopened.
     pub(super) fn retry(&self) -> Option<Duration> {
         self.retry
     }
 
-    /// Adds what has come.
+    /// Adds received bytes.
     pub(super) fn add(&mut self, chunk: &[u8]) {
         self.buffer.drain(..self.start);
         self.looked -= self.start;
@@ -76,7 +77,7 @@ impl Events {
         self.buffer.extend_from_slice(chunk);
     }
 
-    /// The data of the next event that is a message; `None` until more has come.
+    /// The data of the next message event; `None` until more bytes arrive.
     pub(super) fn next(&mut self) -> Result<Option<Vec<u8>>, TooLong> {
         while let Some((from, to)) = self.line()? {
             if from == to {
@@ -140,13 +141,13 @@ impl Events {
                 let milliseconds = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
                 self.retry = milliseconds.map(|time| Duration::from_millis(time).min(LONGEST_RETRY)).or(self.retry);
             }
-            // A comment, or a field that nobody knows.
+            // A comment, or an unknown field.
             _ => {}
         }
         Ok(())
     }
 
-    /// An empty line ends an event. One without data only has an id.
+    /// Handles an empty line, which ends an event. An event without data only sets the id.
     fn end_event(&mut self) -> Option<Vec<u8>> {
         self.last_id.clone_from(&self.id);
         let is_other = std::mem::take(&mut self.is_other);
@@ -158,7 +159,7 @@ impl Events {
 mod tests {
     use super::*;
 
-    /// Every event of a stream that comes in pieces of any size.
+    /// Checks the events of a stream that arrives in pieces of any size.
     fn check(stream: &str, expect: &[&str], last_id: Option<&str>) {
         for size in [1, 2, 3, 7, 1 << 20] {
             let mut events = Events::new(100, None);

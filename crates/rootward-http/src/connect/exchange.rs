@@ -1,4 +1,4 @@
-//! One request: posted, and its answer read, in whichever form it comes.
+//! One request: posts it and reads its answer, in either form.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -20,15 +20,15 @@ use super::relearning;
 use super::session::{SESSION, Session};
 use super::streaming::{self, Purpose, content_type, is_event_stream, is_json};
 
-/// The longest body of an answer that reports an error.
+/// Maximum size of an error body.
 const LONGEST_ERROR: usize = 1 << 20;
 /// How long such a body may take.
 const ERROR_WITHIN: Duration = Duration::from_secs(10);
 
-/// A request on its way.
+/// A request to be sent.
 #[derive(Debug)]
 pub(super) struct Outgoing {
-    /// What its id is known by.
+    /// The key of its id.
     pub(super) key: Box<str>,
     pub(super) era: Era,
     pub(super) kind: RequestKind,
@@ -52,12 +52,13 @@ impl Purpose for Outgoing {
     }
 }
 
-/// Sends a request and passes its answer on. It is answered in any case but one: if the session is gone, the relay ends. `until_sent` is
-/// dropped when it was written.
+/// Sends a request and forwards its answer. Every request is answered, with one exception: if the session is gone,
+/// the relay ends. `until_sent` is dropped once the request was written.
 pub(super) async fn exchange(session: Arc<Session>, request: Outgoing, until_sent: oneshot::Sender<Infallible>) {
     let outcome = attempt(&session, &request, until_sent).await;
     match outcome.err().unwrap_or(Failure::NoAnswer) {
-        // The end of the process is the answer. If one came before it, the client's next request would go to this process and be lost.
+        // The end of the process is the answer. If an answer came first, the client's next request would go to this
+        // process and be lost.
         Failure::SessionGone => session.lose(),
         failure => session.fail(&request.key, &failure).await,
     }
@@ -113,10 +114,10 @@ async fn attempt(
     Ok(())
 }
 
-/// A status other than success. If the body is an error of JSON-RPC, that is the answer.
+/// Handles a status other than success. If the body is a JSON-RPC error, that is the answer.
 async fn refused(session: &Session, request: &Outgoing, response: Response<Incoming>) -> Result<(), Failure> {
     let status = response.status();
-    // What helps here is a header, which no server knows by the name that it has in the configuration.
+    // The remedy is a header; the server does not know its name in the configuration.
     if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
         return Err(Failure::Status(status));
     }
@@ -138,22 +139,22 @@ async fn answer_refused(
     Ok(())
 }
 
-/// The error of JSON-RPC in a body.
+/// The JSON-RPC error in a body.
 struct Refused {
     error: String,
-    /// Whether it names the request. A server that turned it away at the door names none.
+    /// Whether it names the request. A server that rejected it early names none.
     names_request: bool,
 }
 
 impl Refused {
-    /// Whether the server does not know the session. The protocol has 404 for that, but servers on examples of the TypeScript and Python
-    /// SDKs answer with 400 and `Bad Request: No valid session ID provided`.
+    /// Whether the server does not know the session. The protocol uses 404 for that, but servers based on examples of
+    /// the TypeScript and Python SDKs answer with 400 and `Bad Request: No valid session ID provided`.
     fn is_about_session(&self) -> bool {
         !self.names_request && self.error.to_ascii_lowercase().contains("session")
     }
 }
 
-/// The error in the body of an answer.
+/// The error in a response body.
 async fn error_of(response: Response<Incoming>, key: &str) -> Option<Refused> {
     if !is_json(response.headers()) {
         return None;
@@ -173,7 +174,7 @@ fn error_in(body: &[u8], key: &str) -> Option<Refused> {
     Some(Refused { error, names_request: id.is_some() })
 }
 
-/// Posts a message that has no answer: a notification, or an answer of the client's.
+/// Posts a message that has no answer: a notification, or the client's answer.
 pub(super) async fn notify(session: &Session, headers: HeaderMap, body: Bytes) -> Result<(), Failure> {
     let in_session = headers.contains_key(SESSION);
     let response = session.http.post(headers, Outbound::new(body.clone()), &body).await?;

@@ -1,4 +1,4 @@
-//! Why a request to a remote server has no answer, in words that say what helps.
+//! Why a request to a remote server has no answer, with a remedy.
 
 use std::error::Error;
 use std::fmt;
@@ -13,17 +13,17 @@ pub(super) enum Failure {
     Unreached(Unreached),
     /// It answered with a status other than success.
     Status(StatusCode),
-    /// It sends the client elsewhere: the address that it names, without what may be a secret.
+    /// It redirects: the new address, without possible secrets.
     Redirect(StatusCode, Option<String>),
-    /// The body is of another type.
+    /// The body has another type.
     ContentType(String),
     /// The connection broke in the middle of an answer.
     Cut(String),
-    /// The answer came to its end, and there was no answer to this request in it.
+    /// The response ended without an answer to this request.
     NoAnswer,
-    /// A message that is longer than any may be.
+    /// A message exceeds the maximum size.
     TooLong(String),
-    /// It does not know the session any more.
+    /// It no longer knows the session.
     SessionGone,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Told<'f> {
 }
 
 impl Failure {
-    /// From an error of the HTTP client.
+    /// Converts an error of the HTTP client.
     pub(super) fn of_client(error: &(dyn Error + 'static), is_connect: bool) -> Failure {
         if is_connect { Failure::Unreached(Unreached::of(error)) } else { Failure::Cut(innermost(error)) }
     }
@@ -71,7 +71,7 @@ impl Unreached {
     }
 }
 
-/// The last cause, which says most.
+/// The last cause, which is the most specific.
 fn innermost(error: &(dyn Error + 'static)) -> String {
     let mut last = error;
     while let Some(source) = cause(last) {
@@ -80,7 +80,7 @@ fn innermost(error: &(dyn Error + 'static)) -> String {
     last.to_string()
 }
 
-/// What an error was caused by. An [`io::Error`] passes over the error that it was made of.
+/// The cause of an error. [`io::Error::source`] skips the error that it wraps, so this returns that one.
 fn cause<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e (dyn Error + 'static)> {
     match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
         Some(inner) => Some(inner),
@@ -124,7 +124,7 @@ impl fmt::Display for Told<'_> {
             Failure::Cut(why) => write!(f, "the connection to `{address}` broke before the answer came: {why}"),
             Failure::NoAnswer => write!(f, "the server at `{address}` ended the stream without an answer"),
             Failure::TooLong(why) => write!(f, "the answer of the server at `{address}` is refused: {why}"),
-            Failure::SessionGone => write!(f, "the server at `{address}` does not know this session any more"),
+            Failure::SessionGone => write!(f, "the server at `{address}` no longer knows this session"),
         }
     }
 }
@@ -136,7 +136,7 @@ fn shown(status: StatusCode) -> String {
     }
 }
 
-/// What a person can do.
+/// A remedy for the user.
 fn advice(status: StatusCode) -> &'static str {
     match status.as_u16() {
         401 => "it wants a token: set it in `headers`, for example `\"Authorization\": \"Bearer ${TOKEN}\"`",

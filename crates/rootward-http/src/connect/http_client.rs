@@ -1,6 +1,6 @@
-//! Connections to a remote server: HTTP/1.1, TLS with the certificates of the system, a limit on how long connecting may take.
+//! Connections to a remote server: HTTP/1.1, TLS with the system's certificates, and a connect timeout.
 //!
-//! Proxies are not used. Redirects are followed only on the same origin, because the headers carry tokens.
+//! Proxies are not used. Redirects are followed only within the same origin, because the headers carry tokens.
 
 use std::io::{self, ErrorKind};
 use std::pin::Pin;
@@ -25,21 +25,21 @@ use super::failure::Failure;
 use super::outbound::Outbound;
 use super::target::{Target, shown};
 
-/// How long connecting may take, TLS included.
+/// How long connecting may take, including TLS.
 const CONNECTS_WITHIN: Duration = Duration::from_secs(20);
 /// How long a connection is kept for the next request. Node and uvicorn close theirs after five seconds.
 const IDLE: Duration = Duration::from_secs(4);
-/// How much is read of an answer at once; its headers are no longer than this.
+/// How much of a response is read at once; its headers must fit.
 const LARGEST_READ: usize = 256 << 10;
-/// How many redirects on the same origin are followed.
+/// How many redirects within the same origin are followed.
 const MOST_REDIRECTS: usize = 3;
 
-/// What a server may answer with.
+/// The accepted response types.
 const ACCEPTED: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 const EVENTS_ONLY: HeaderValue = HeaderValue::from_static("text/event-stream");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
-/// Why no connection can be made at all.
+/// Why no connection is possible at all.
 #[derive(Debug, Error)]
 pub enum SetupError {
     /// TLS cannot be set up.
@@ -47,12 +47,12 @@ pub enum SetupError {
     Tls(#[source] rustls::Error),
     /// The system has no certificates.
     #[error(
-        "no certificate authority of this system was found{0}: install the package `ca-certificates`, or name a file in `SSL_CERT_FILE`"
+        "no certificate authority was found on this system{0}: install the package `ca-certificates`, or name a file in `SSL_CERT_FILE`"
     )]
     NoCertificates(String),
 }
 
-/// The HTTP client of one remote server.
+/// The HTTP client for one remote server.
 #[derive(Clone, Debug)]
 pub(super) struct HttpClient {
     client: Client<InTime<HttpsConnector<HttpConnector>>, Outbound>,
@@ -126,7 +126,7 @@ impl HttpClient {
         }
         let location = headers.get(LOCATION).and_then(|value| value.to_str().ok());
         let to = location.and_then(|to| from.join(to).ok());
-        // Others turn a POST into a GET.
+        // Other redirects turn a POST into a GET.
         let keeps_method = matches!(status, StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT);
         match to {
             // SECURITY: another origin would get the headers (test: a_redirect_to_another_origin_is_not_followed)
@@ -136,10 +136,10 @@ impl HttpClient {
     }
 }
 
-/// An answer, as far as its headers.
+/// A response, up to its headers.
 pub(super) type Sending = Result<Response<Incoming>, Failure>;
 
-/// TLS with the certificates of the system, which are read only if they are needed.
+/// TLS with the system's certificates, which are read only if needed.
 fn tls_ambient(is_needed: bool) -> Result<ClientConfig, SetupError> {
     let mut roots = RootCertStore::empty();
     if is_needed {
@@ -156,7 +156,7 @@ fn tls_ambient(is_needed: bool) -> Result<ClientConfig, SetupError> {
     Ok(builder.with_root_certificates(roots).with_no_client_auth())
 }
 
-/// A connector that gives up.
+/// A connector with a timeout.
 #[derive(Clone, Debug)]
 struct InTime<C>(C);
 

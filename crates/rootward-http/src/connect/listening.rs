@@ -1,4 +1,4 @@
-//! The stream of a legacy session on which the server speaks of its own accord, for servers that have one.
+//! The stream of a legacy session for messages that the server sends on its own.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use super::failure::Failure;
 use super::session::Session;
 use super::streaming::{self, MOST_FAILURES, Purpose, pause};
 
-/// A stream that lasted this long was no failure: machines on the way cut quiet ones.
+/// A stream that lasted this long did not fail: proxies close quiet ones.
 const LASTED: Duration = Duration::from_secs(10);
 
 /// The stream lasts as long as the session.
@@ -33,8 +33,8 @@ pub(super) async fn listen(session: Arc<Session>) {
                 let mut events = Events::new(LONGEST, last_id.clone());
                 let ended = streaming::read(&session, response, &mut events, &Always).await;
                 if let Err(failure @ Failure::TooLong(_)) = ended {
-                    // It would come again.
-                    return session.say(&format!("its stream is closed: {}", session.told(&failure)));
+                    // It would happen again.
+                    return session.say(&format!("closed its stream: {}", session.told(&failure)));
                 }
                 let went_on = events.last_id() != last_id.as_deref() || begun.elapsed() >= LASTED;
                 failures = if went_on { 0 } else { failures + 1 };
@@ -44,11 +44,11 @@ pub(super) async fn listen(session: Arc<Session>) {
             Err(Failure::SessionGone) => return session.lose(),
             Err(Failure::Unreached(_) | Failure::Cut(_)) => failures += 1,
             Err(Failure::Status(status)) if status.is_server_error() && status.as_u16() != 501 => failures += 1,
-            // 405, or whatever a server answers that has no such stream.
+            // 405, or another answer of a server without such a stream.
             Err(_) => return,
         }
         if failures >= MOST_FAILURES {
-            return session.say("its stream ended too often and is not opened again; answers to calls still arrive");
+            return session.say("its stream ended too often and will not be reopened; answers to calls still arrive");
         }
         tokio::time::sleep(pause(retry, failures)).await;
     }

@@ -1,4 +1,4 @@
-//! What a modern request repeats of itself in its headers, so that machines on the way need not read bodies.
+//! What a modern request repeats in its headers, so that intermediaries need not read bodies.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -15,13 +15,13 @@ pub(super) const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-ver
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
 
-/// The first revision of the modern era.
+/// The first modern revision.
 const MODERN: &str = "2026-07-28";
 
-/// How a value is written that a header cannot carry as it is.
+/// The markers around a value that a header cannot carry unencoded.
 const BASE64: (&str, &str) = ("=?base64?", "?=");
 
-/// The revision that a request says of itself, if it is a modern one.
+/// The revision that a modern request states; `None` for a legacy request.
 pub(super) fn modern_revision(params: Option<&RawValue>) -> Option<String> {
     let revision = Members::read(params?)?.object(keys::META)?.text(keys::VERSION)?;
     (revision.as_str() >= MODERN).then_some(revision)
@@ -54,7 +54,7 @@ pub(super) fn headers(request: &Envelope<'_>, revision: &str, annotations: &Anno
     headers
 }
 
-/// The parameter that names what a request is about.
+/// The parameter that names the target of a request.
 fn named_by(method: &str) -> Option<&'static str> {
     match method {
         method::CALL_TOOL | method::GET_PROMPT => Some("name"),
@@ -64,7 +64,7 @@ fn named_by(method: &str) -> Option<&'static str> {
     }
 }
 
-/// A value as a header carries it.
+/// Encodes a value for a header.
 fn encoded(value: &str) -> String {
     let (before, after) = BASE64;
     let is_visible = value.bytes().all(|byte| matches!(byte, b' '..=b'~'));

@@ -1,4 +1,4 @@
-//! Requests of the client that have no answer yet.
+//! The client's requests that have no answer yet.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ pub(super) struct OpenRequest {
     pub(super) era: Era,
     /// Whether the client still waits.
     pub(super) wanted: Wanted,
-    /// What carries it.
+    /// The task that handles it.
     pub(super) task: Option<AbortHandle>,
 }
 
@@ -27,7 +27,7 @@ pub(super) struct OpenRequest {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Wanted {
     Yes,
-    /// The client cancelled the request. Its answer is passed on if it comes, and nothing is said if it does not.
+    /// The client cancelled the request. Its answer is forwarded if it comes; otherwise nothing is sent.
     Cancelled,
 }
 
@@ -48,7 +48,7 @@ impl OpenRequests {
         true
     }
 
-    /// Notes what carries a request, if it is still open.
+    /// Records the task that handles a request, if it is still open.
     pub(super) fn carried_by(&mut self, key: &str, task: AbortHandle) {
         if let Some(request) = self.0.get_mut(key) {
             request.task = Some(task);
@@ -63,7 +63,7 @@ impl OpenRequests {
         self.0.contains_key(key)
     }
 
-    /// Takes a request that is answered or given up.
+    /// Removes a request that was answered or given up.
     pub(super) fn close(&mut self, key: &str) -> Option<OpenRequest> {
         self.0.remove(key)
     }

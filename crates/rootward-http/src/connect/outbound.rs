@@ -1,7 +1,7 @@
-//! The body of a request, which tells when it was written.
+//! A request body that reports when it was written.
 //!
-//! Requests go out on several connections at a time. A message that the client sent later must not overtake: it waits until the body of
-//! the one before has left.
+//! Requests are sent on several connections at once. A later message must not overtake an earlier one, so it waits
+//! until the earlier body has been sent.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -11,21 +11,21 @@ use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use tokio::sync::oneshot;
 
-/// The body of a request.
+/// A request body.
 #[derive(Debug, Default)]
 pub(super) struct Outbound {
     bytes: Option<Bytes>,
-    /// Dropped as soon as the bytes are taken, or the request given up.
+    /// Dropped as soon as the bytes are taken, or the request is given up.
     until_sent: Option<oneshot::Sender<Infallible>>,
 }
 
 impl Outbound {
-    /// A body, without anybody who waits for it.
+    /// A body that nobody waits for.
     pub(super) fn new(bytes: Bytes) -> Outbound {
         Outbound { bytes: Some(bytes), until_sent: None }
     }
 
-    /// The same; `until_sent` is dropped when it was written.
+    /// A body for which `until_sent` is dropped once it was written.
     pub(super) fn telling(bytes: Bytes, until_sent: Option<oneshot::Sender<Infallible>>) -> Outbound {
         Outbound { bytes: Some(bytes), until_sent }
     }

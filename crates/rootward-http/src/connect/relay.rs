@@ -1,4 +1,4 @@
-//! Every message from the client, in order: requests are carried beside each other, everything else one after the other.
+//! Handles all messages from the client, in order: requests run concurrently, everything else one after the other.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,22 +24,23 @@ use crate::Wire;
 const MOST_OPEN: usize = 512;
 /// How long a server may take to accept a message that has no answer.
 const ACCEPTS_WITHIN: Duration = Duration::from_secs(30);
-/// How long the end of a session may take.
+/// How long ending a session may take.
 const ENDS_WITHIN: Duration = Duration::from_millis(1500);
 
 /// Why a relay ended.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Ended {
-    /// The client has no more to say, or does not listen any more.
+    /// The client has closed its input or stopped reading.
     ByClient,
-    /// The server does not know the session any more. Requests that are open get no answer; a new session begins with a new handshake.
+    /// The server no longer knows the session. Open requests get no answer; a new session begins with a new
+    /// handshake.
     SessionGone,
 }
 
-/// Carries messages between a wire and a remote server until one side ends it.
+/// Carries messages between a wire and a remote server until one side ends.
 ///
-/// The wire's messages are JSON-RPC without line breaks. While the session lasts, every request is answered: with what the server says, or
-/// with an error that says what a person can do.
+/// The wire's messages are JSON-RPC without line breaks. While the session lasts, every request is answered: by the
+/// server, or with an error that tells the user what to do.
 pub async fn relay(target: Target, wire: Wire, says: Says) -> Result<Ended, SetupError> {
     let target = Arc::new(target);
     let http = HttpClient::new(Arc::clone(&target))?;
@@ -60,7 +61,7 @@ pub async fn relay(target: Target, wire: Wire, says: Says) -> Result<Ended, Setu
     };
     relay.tasks.shutdown().await;
     if ended == Ended::ByClient && session.state().session.is_some() {
-        // Most servers do without. Nobody waits for those that hang.
+        // Most servers do not need this. Do not wait for those that hang.
         let _ = tokio::time::timeout(ENDS_WITHIN, session.http.delete(session.legacy_headers())).await;
     }
     Ok(ended)
@@ -73,11 +74,11 @@ struct Relay {
 }
 
 impl Relay {
-    /// Takes a message of the client's.
+    /// Handles a message from the client.
     async fn take(&mut self, bytes: Bytes) {
         match Message::parse(&bytes) {
             Ok(Message::Single(envelope)) => self.take_one(&envelope, bytes.clone()).await,
-            // Later revisions have no batches, and the members of one mean what they mean alone.
+            // Later revisions have no batches, and a batch means the same as its members.
             Ok(Message::Batch(batch)) => {
                 for member in batch.members() {
                     match member {
@@ -104,7 +105,7 @@ impl Relay {
         }
     }
 
-    /// Carries a request, and returns when it was written: what follows must not overtake it.
+    /// Sends a request, and returns when it was written: later messages must not overtake it.
     async fn request(&mut self, envelope: &Envelope<'_>, id: Id<'_>, body: Bytes) {
         let name = envelope.method().unwrap_or_default();
         let revision = mirrored::modern_revision(envelope.params());
@@ -130,7 +131,7 @@ impl Relay {
         };
         let headers = match &revision {
             Some(revision) => mirrored::headers(envelope, revision, &self.session.state().annotations),
-            // A handshake begins a session, and belongs to none.
+            // A handshake begins a session, so it is in none yet.
             None if kind == RequestKind::Handshake => http::HeaderMap::new(),
             None => self.session.legacy_headers(),
         };
@@ -144,13 +145,13 @@ impl Relay {
         }
     }
 
-    /// The client does not want an answer any more. Whether the server is told by a message.
+    /// The client cancels a request. Returns whether the server gets a message about it.
     fn cancel(&self, envelope: &Envelope<'_>) -> bool {
         let cancelled = envelope.params().and_then(Members::read).and_then(|params| params.get(keys::REQUEST_ID));
         let Some(key) = cancelled.map(|id| rootward_protocol::frame::key(id.get())) else { return false };
         let mut state = self.session.state();
         match state.open.get_mut(&key) {
-            // To close the connection is to cancel.
+            // Closing the connection cancels a modern request.
             Some(request) if request.era == Era::Modern => {
                 if let Some(task) = request.task.take() {
                     task.abort();

@@ -1,6 +1,6 @@
-//! A server that misses a header of a modern call: its tools are listed once more, and the call is sent again.
+//! Handles a server that misses a header in a modern call: lists its tools again and resends the call.
 //!
-//! The hub remembers lists, so a call can come before this process has seen any.
+//! The hub caches lists, so a call can arrive before this process has seen any.
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Limited};
@@ -17,12 +17,12 @@ use super::outbound::Outbound;
 use super::session::Session;
 use super::streaming::{is_event_stream, is_json};
 
-/// The error of a server that misses a header, or finds another value in it than in the body.
+/// The error of a server that misses a header, or finds that it differs from the body.
 const HEADER_MISMATCH: i64 = -32020;
-/// How many pages of a list are asked for.
+/// How many pages of a list are requested.
 const MOST_PAGES: usize = 64;
 
-/// What is left of a list.
+/// What remains of a list.
 enum Next {
     /// The page at this cursor; without one, the first.
     Page(Option<String>),
@@ -35,7 +35,7 @@ pub(super) fn is_mismatch(error: &str) -> bool {
     error.is_some_and(|error| error.get("code").and_then(Value::as_i64) == Some(HEADER_MISMATCH))
 }
 
-/// Lists the tools of a server in the terms of a call, and returns the headers that the call should have.
+/// Lists the tools of a server with the call's metadata. Returns the headers that the call should have.
 pub(super) async fn relearn(session: &Session, call: &Bytes) -> Option<http::HeaderMap> {
     let Ok(Message::Single(envelope)) = Message::parse(call) else { return None };
     let revision = mirrored::modern_revision(envelope.params())?;
@@ -48,7 +48,7 @@ pub(super) async fn relearn(session: &Session, call: &Bytes) -> Option<http::Hea
     Some(mirrored::headers(&envelope, &revision, &session.state().annotations))
 }
 
-/// Learns from one page; `None` if it did not come.
+/// Learns from one page; `None` if it did not arrive.
 async fn page(session: &Session, revision: &str, meta: &RawValue, cursor: Option<&str>) -> Option<Next> {
     let cursor = cursor.map(|cursor| format!(r#","cursor":{}"#, Value::from(cursor))).unwrap_or_default();
     let params = format!(r#"{{"{}":{}{cursor}}}"#, keys::META, meta.get());

@@ -1,4 +1,5 @@
-//! What all parts of one connection to a remote server share: its session, the requests that are open, the way back to the client.
+//! What all parts of a connection to a remote server share: its session, its open requests, the channel to the
+//! client.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,7 +24,7 @@ pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id")
 /// The last event that the client has seen.
 pub(super) const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 
-/// Tells the operator something.
+/// Shows a message to the operator.
 pub type Says = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// A connection to a remote server.
@@ -36,13 +37,13 @@ pub(super) struct Session {
     says: Says,
 }
 
-/// What changes.
+/// The mutable state.
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) open: OpenRequests,
-    /// The id of the session, if the server opened one.
+    /// The session id, if the server opened a session.
     pub(super) session: Option<HeaderValue>,
-    /// The revision that a legacy handshake settled.
+    /// The revision from a legacy handshake.
     revision: Option<HeaderValue>,
     pub(super) annotations: Annotations,
 }
@@ -52,12 +53,12 @@ impl Session {
         Session { http, target, to_client, state: Mutex::default(), gone: watch::Sender::new(false), says }
     }
 
-    /// The state, for a moment.
+    /// Locks the state.
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells the operator something about this server.
+    /// Shows the operator a message about this server.
     pub(super) fn say(&self, text: &str) {
         (self.says)(&format!("server at `{}`: {text}", self.target.shown()));
     }
@@ -71,7 +72,7 @@ impl Session {
         headers
     }
 
-    /// The server does not know the session: nothing more can be said in it.
+    /// The server no longer knows the session, so it cannot be used any more.
     pub(super) fn lose(&self) {
         self.gone.send_replace(true);
     }
@@ -88,9 +89,9 @@ impl Session {
         let _ = self.to_client.send(line.into()).await;
     }
 
-    /// Passes on what the server sent: one message, or several in a list.
+    /// Forwards what the server sent: one message, or a batch.
     pub(super) async fn deliver(&self, mut bytes: Vec<u8>) {
-        // Between tokens only, if this is JSON at all; a line of the client's ends here.
+        // In valid JSON these are only between tokens. The client reads one message per line.
         for byte in bytes.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')) {
             *byte = b' ';
         }
@@ -100,11 +101,11 @@ impl Session {
                 for member in batch.members() {
                     match member {
                         Ok(envelope) => self.deliver_one(&envelope).await,
-                        Err(bad) => self.say(&format!("dropped a message of a batch: {bad}")),
+                        Err(bad) => self.say(&format!("dropped an invalid message in a batch: {bad}")),
                     }
                 }
             }
-            Err(bad) => self.say(&format!("dropped what is not a message: {bad}")),
+            Err(bad) => self.say(&format!("dropped an invalid message: {bad}")),
         }
     }
 
@@ -119,7 +120,7 @@ impl Session {
         self.send(line).await;
     }
 
-    /// An answer as the client gets it; nothing if no request waits for it.
+    /// An answer in the form for the client; `None` if no request waits for it.
     fn answered(&self, envelope: &Envelope<'_>) -> Option<Vec<u8>> {
         let mut state = self.state();
         let request = state.open.close(&envelope.id()?.key())?;
@@ -132,7 +133,7 @@ impl Session {
             (method::LIST_TOOLS, Era::Modern, Some(result)) => {
                 let learned = state.annotations.learn(result);
                 for rejected in &learned.rejected {
-                    self.say(&format!("left out a tool with wrong annotations: {rejected}"));
+                    self.say(&format!("hid a tool with invalid annotations: {rejected}"));
                 }
                 if let Some(result) = learned.result {
                     return Some(message::result(&request.id, &result).into_bytes());
@@ -140,7 +141,7 @@ impl Session {
             }
             _ => {}
         }
-        // The id as the client wrote it.
+        // With the id as the client wrote it.
         match Id::read(&request.id) {
             Some(id) => envelope.write_with_id(id, &mut line),
             None => line.extend_from_slice(envelope.text().as_bytes()),
@@ -148,7 +149,7 @@ impl Session {
         Some(line)
     }
 
-    /// Answers a request with the error that the server gave without naming the request.
+    /// Answers a request with an error that the server sent without naming the request.
     pub(super) async fn answer_with_error(&self, key: &str, error: &str) {
         let Some(request) = self.state().open.close(key) else { return };
         self.send(format!(r#"{{"jsonrpc":"2.0","id":{},"error":{error}}}"#, request.id)).await;
@@ -164,7 +165,7 @@ impl Session {
         self.send(message::error(&request.id, INTERNAL_ERROR, &says, None)).await;
     }
 
-    /// A failure in words.
+    /// A failure as text.
     pub(super) fn told(&self, failure: &Failure) -> String {
         Told { address: self.target.shown(), failure }.to_string()
     }

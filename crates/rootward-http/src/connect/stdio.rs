@@ -1,6 +1,6 @@
 //! A remote server on this process's own standard input and output.
 //!
-//! Two threads read and write, because a pipe that is waited for in an async runtime costs a hop to a thread for every message anyway.
+//! Two threads read and write, because async I/O on a pipe needs a hop to a thread for every message anyway.
 
 use std::io::{self, Read, Write};
 use std::thread;
@@ -19,7 +19,7 @@ use super::session::Says;
 use super::target::Target;
 use crate::wire;
 
-/// How many messages wait, each way.
+/// How many messages may wait, each way.
 const MOST_WAITING: usize = 64;
 /// How long the last messages may take to be written.
 const LAST_WORDS: Duration = Duration::from_secs(1);
@@ -29,10 +29,10 @@ const CHUNK: usize = 64 << 10;
 /// Why nothing could be relayed.
 #[derive(Debug, Error)]
 pub enum RunError {
-    /// No thread or no runtime.
+    /// A thread or the runtime could not be started.
     #[error("cannot start: {0}")]
     Start(#[from] io::Error),
-    /// No connection can be made at all.
+    /// No connection is possible at all.
     #[error(transparent)]
     Setup(#[from] SetupError),
 }
@@ -41,7 +41,7 @@ pub enum RunError {
 pub fn run_stdio(target: Target, says: Says) -> Result<Ended, RunError> {
     let (client, server) = wire(MOST_WAITING);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    // Weak, so that the output ends with the relay.
+    // A weak reference, so that the output ends with the relay.
     let back = server.sender.downgrade();
     thread::Builder::new().name("input".to_owned()).spawn(move || read(&client.sender, &back))?;
     let receiver = client.receiver;
@@ -52,7 +52,7 @@ pub fn run_stdio(target: Target, says: Says) -> Result<Ended, RunError> {
     })?;
     let ended = runtime.block_on(relay(target, server, says));
     runtime.shutdown_background();
-    // A client that reads no more is not waited for.
+    // Do not wait for a client that has stopped reading.
     let _ = written.recv_timeout(LAST_WORDS);
     Ok(ended?)
 }

@@ -1,4 +1,4 @@
-//! A stream of events: read until it ends, and resumed where a legacy server lets it be.
+//! An event stream: read until it ends, and resumed if a legacy server allows it.
 
 use std::time::Duration;
 
@@ -11,21 +11,21 @@ use super::events::Events;
 use super::failure::Failure;
 use super::session::{LAST_EVENT, SESSION, Session};
 
-/// How often a stream is opened again in vain.
+/// How many times in a row reopening a stream may fail.
 pub(super) const MOST_FAILURES: u32 = 8;
-/// The pause before a stream is opened again, if the server asks for none; it grows.
+/// The pause before a stream is reopened, if the server requests none; it grows.
 const PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-/// How long a stream may go on once its request is answered. Most end at once, and the connection can be used again.
+/// How long a stream may continue after its request is answered. Most end at once, and the connection can be reused.
 const AFTER_ANSWER: Duration = Duration::from_secs(1);
 
-/// Whether a stream goes on once what was asked for has come.
+/// What a stream is read for.
 pub(super) trait Purpose {
-    /// Whether everything has come.
+    /// Whether everything has arrived.
     fn is_done(&self, session: &Session) -> bool;
 }
 
-/// Reads a stream to its end and passes on what it holds. Whether it ended as HTTP has it, or was cut.
+/// Reads a stream to its end and forwards its messages. Returns an error if the stream was cut.
 pub(super) async fn read(
     session: &Session,
     body: Response<Incoming>,
@@ -71,7 +71,7 @@ pub(super) async fn open(session: &Session, last_id: Option<&str>) -> Result<Res
     }
 }
 
-/// Goes on with a stream that ended too early, for as long as the server lets it be resumed. `first` is why it ended, if it was cut.
+/// Resumes a stream that ended too early, as long as the server allows it. `first` is why it ended, if it was cut.
 pub(super) async fn resume(
     session: &Session,
     mut events: Events,
@@ -89,7 +89,7 @@ pub(super) async fn resume(
             return ended.and(Err(Failure::NoAnswer));
         }
         tokio::time::sleep(pause(events.retry(), failures)).await;
-        // A server that asks for it may end a stream as often as it likes.
+        // A server that requests a pause may end a stream as often as it likes.
         let polls = events.retry().is_some();
         ended = match open(session, Some(&last_id)).await {
             Ok(response) => {
@@ -109,14 +109,14 @@ pub(super) async fn resume(
                 Err(Failure::Status(status))
             }
             Err(Failure::SessionGone) => return Err(Failure::SessionGone),
-            // It cannot be resumed. Why it ended says more.
+            // It cannot be resumed. The reason why it ended is more useful.
             Err(_) => return ended.and(Err(Failure::NoAnswer)),
         };
     }
     Ok(())
 }
 
-/// How long to wait before a stream is opened again.
+/// How long to wait before a stream is reopened.
 pub(super) fn pause(asked: Option<Duration>, failures: u32) -> Duration {
     let growing = PAUSE.saturating_mul(2_u32.saturating_pow(failures)).min(LONGEST_PAUSE);
     match asked {
@@ -137,7 +137,7 @@ pub(super) fn is_json(headers: &HeaderMap) -> bool {
 /// The type of a body, for people.
 pub(super) fn content_type(headers: &HeaderMap) -> String {
     let found = media_type(headers);
-    if found.is_empty() { "a body of no type".to_owned() } else { found.chars().take(100).collect() }
+    if found.is_empty() { "a body without a type".to_owned() } else { found.chars().take(100).collect() }
 }
 
 fn media_type(headers: &HeaderMap) -> String {

@@ -1,4 +1,4 @@
-//! Where a remote server is: its address and the headers of every request.
+//! The target of a connection: a remote server's address and the headers of every request.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
@@ -7,9 +7,9 @@ use http::{HeaderMap, HeaderName, HeaderValue, Uri};
 use thiserror::Error;
 use url::{Host, Url};
 
-/// What is shown in place of what may be a secret.
+/// Replaces possible secrets.
 const HIDDEN: &str = "…";
-/// Parts of a path as long as this are not shown: some services have the key there.
+/// Path segments of at least this length are not shown: some services put the key there.
 const LONGEST_SHOWN: usize = 16;
 
 /// Headers that the connection itself sets.
@@ -30,14 +30,14 @@ const OWN_HEADERS: [&str; 11] = [
 /// Whether the address may be reached without TLS.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum PlainHttp {
-    /// On this machine only: headers carry tokens.
+    /// Only on this machine: headers carry tokens.
     #[default]
     Loopback,
-    /// Anywhere. The user said so.
+    /// Anywhere, because the user allowed it.
     Anywhere,
 }
 
-/// A remote server. Neither its `Debug` nor its [`Target::shown`] has a secret.
+/// A remote server. Neither its `Debug` output nor [`Target::shown`] contains a secret.
 #[derive(Clone)]
 pub struct Target {
     pub(super) uri: Uri,
@@ -49,13 +49,11 @@ pub struct Target {
 /// Why an address or its headers cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum TargetError {
-    /// Not an address of HTTP.
-    #[error("the address is not a valid URL of HTTP")]
+    /// Not an HTTP address.
+    #[error("the address is not a valid HTTP URL")]
     Url,
-    /// A user or a password in the address.
-    #[error(
-        "the address has a user name or a password in it, which HTTP does not send: use the header `Authorization`"
-    )]
+    /// The address contains a user name or a password.
+    #[error("the address contains a user name or a password, which HTTP does not send: use the header `Authorization`")]
     UserInfo,
     /// Not encrypted, and not on this machine.
     #[error(
@@ -86,7 +84,8 @@ impl Target {
         }
         url.set_fragment(None);
         let shown = shown(&url);
-        // SECURITY: anybody on the way would read the tokens (test: plain_http_leaves_this_machine_only_if_allowed)
+        // SECURITY: anyone on the network path could read the tokens (test:
+        // plain_http_leaves_this_machine_only_if_allowed)
         if url.scheme() == "http" && plain == PlainHttp::Loopback && !is_loopback_host(&url) {
             return Err(TargetError::Plain(shown));
         }
@@ -105,7 +104,7 @@ impl Target {
         Ok(Target { uri, url, headers: map, shown })
     }
 
-    /// The address without what may be a secret.
+    /// The address without possible secrets.
     pub fn shown(&self) -> &str {
         &self.shown
     }
@@ -127,14 +126,14 @@ impl fmt::Debug for Target {
     }
 }
 
-/// An address without its query, and without parts of its path that may be a key.
+/// An address without its query and without path segments that may be a key.
 pub(super) fn shown(url: &Url) -> String {
     let part = |part: &str| if part.len() >= LONGEST_SHOWN { HIDDEN.to_owned() } else { part.to_owned() };
     let path: Vec<String> = url.path_segments().into_iter().flatten().map(part).collect();
     format!("{}/{}", url.origin().ascii_serialization(), path.join("/"))
 }
 
-/// Whether an address is of this machine beyond doubt.
+/// Whether an address is certainly on this machine.
 pub fn is_loopback(address: &str) -> bool {
     Url::parse(address).is_ok_and(|url| is_loopback_host(&url))
 }
@@ -151,8 +150,8 @@ fn is_loopback_host(url: &Url) -> bool {
     }
 }
 
-/// Whether a server at an address could see this machine's files, as far as the address says: it is on this machine, in this network, or
-/// has a name that only this network knows. What cannot be read may be.
+/// Whether a server at an address may see this machine's files, judging by the address: it is on this machine or in
+/// the local network, or has a name that only the local network knows. True if the address cannot be parsed.
 pub fn may_be_this_machine(address: &str) -> bool {
     let Ok(url) = Url::parse(address) else { return true };
     if url.scheme() != "https" {
@@ -170,7 +169,7 @@ pub fn may_be_this_machine(address: &str) -> bool {
     }
 }
 
-/// Whether an address is one that the whole internet does not share.
+/// Whether an IP address is local: not part of the public internet.
 fn is_near(ip: IpAddr) -> bool {
     let v6_near =
         |ip: Ipv6Addr| ip.is_loopback() || ip.is_unspecified() || ip.is_unique_local() || ip.is_unicast_link_local();

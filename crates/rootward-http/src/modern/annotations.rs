@@ -1,7 +1,8 @@
-//! Which arguments of which tools are repeated in headers, learned from the lists of tools that pass.
+//! Which arguments of which tools are repeated in headers, learned from passing lists of tools.
 //!
-//! A tool's schema names the header of an argument by `x-mcp-header`. The schema is the backend's, so the front learns it from answers to
-//! `tools/list`, for each principal by itself. Before the first call of a tool that it has not seen, it asks the backend for the list.
+//! A tool's schema names the header of an argument with `x-mcp-header`. The schema comes from the backend, so the
+//! front learns it from answers to `tools/list`, separately for each principal. Before the first call of an unknown
+//! tool, it asks the backend for the list.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -12,7 +13,7 @@ use rootward_protocol::header;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// How many tools are remembered for one principal.
+/// How many tools are remembered per principal.
 const MOST_TOOLS: usize = 10_000;
 
 /// How often the backend is asked about tools that it does not list.
@@ -28,7 +29,7 @@ pub(crate) struct Annotations {
 /// An argument that is repeated in a header.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Annotation {
-    /// The members that lead to it from the arguments.
+    /// The keys that lead to it from the arguments.
     pub(crate) path: Vec<String>,
     /// The header.
     pub(crate) header: HeaderName,
@@ -40,7 +41,7 @@ impl Annotations {
         self.tools.get(tool).map(Vec::as_slice)
     }
 
-    /// Whether the backend is to be asked about a tool. The answer counts as the asking.
+    /// Whether to ask the backend about a tool. If true, the request counts as sent.
     pub(crate) fn ask(&mut self, tool: &str, now: Instant) -> bool {
         let is_due = self.asked.is_none_or(|asked| now.saturating_duration_since(asked) >= ASK_AGAIN);
         if is_due && !self.tools.contains_key(tool) {
@@ -50,13 +51,13 @@ impl Annotations {
         false
     }
 
-    /// The tools have changed: what is known may be wrong.
+    /// The tools have changed, so the known ones may be wrong.
     pub(crate) fn forget(&mut self) {
         self.tools.clear();
         self.asked = None;
     }
 
-    /// Learns the tools of a list; gives back the cursor of the next page.
+    /// Learns the tools of a list. Returns the cursor of the next page.
     pub(crate) fn learn(&mut self, result: &RawValue) -> Option<String> {
         let result = Members::read(result)?;
         let tools: Vec<&RawValue> = result.get("tools").and_then(|tools| serde_json::from_str(tools.get()).ok())?;
@@ -74,9 +75,9 @@ impl Annotations {
     }
 }
 
-/// The annotations of a schema. Where one is not valid, a client must not offer the tool at all, so none is checked.
+/// The annotations of a schema. They are not validated, because a client must not offer a tool with invalid ones.
 fn annotations(schema: &RawValue) -> Vec<Annotation> {
-    // Most schemas have none, and looking for one in the text costs less than reading the schema.
+    // Most schemas have none, and searching the text is cheaper than parsing the schema.
     if memchr::memmem::find(schema.get().as_bytes(), header::ANNOTATION.as_bytes()).is_none() {
         return Vec::new();
     }
@@ -86,7 +87,8 @@ fn annotations(schema: &RawValue) -> Vec<Annotation> {
     found
 }
 
-/// Only what is reached by `properties` alone has a header: section "Schema Extension" of the transport's specification.
+/// Only arguments reached through `properties` alone have a header: section "Schema Extension" of the transport's
+/// specification.
 fn collect(schema: &Value, path: &mut Vec<String>, found: &mut Vec<Annotation>) {
     let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return };
     for (name, property) in properties {

@@ -1,4 +1,4 @@
-//! What the backend says to one modern request, until its answer.
+//! The backend's messages for one modern request, up to its answer.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,11 +17,11 @@ use super::place::Place;
 use crate::wire::{FULL, Wire};
 use crate::{event, frames};
 
-/// What the backend says to one request. When this is dropped, the wire is, and that cancels the request.
+/// The backend's messages for one request. Dropping this drops the wire, which cancels the request.
 #[derive(Debug)]
 pub(crate) struct Answers {
     wire: Wire,
-    /// The request's id, as it was written.
+    /// The request's id, as written.
     id: Box<str>,
     is_list_of_tools: bool,
     annotations: Arc<Mutex<Annotations>>,
@@ -37,9 +37,9 @@ pub(crate) enum Said {
     Before(Bytes),
     /// The answer.
     Last(Bytes),
-    /// The backend takes no more requests.
+    /// The backend accepts no more requests.
     Full,
-    /// No more.
+    /// No more messages.
     Nothing,
 }
 
@@ -102,7 +102,7 @@ impl Answers {
                 }
                 self.ready.push_back(Said::Last(message));
             }
-            // A modern client is asked in answers only.
+            // A modern client is asked only in answers.
             Kind::Request => tracing::warn!("the backend sent a request to a modern client"),
         });
     }

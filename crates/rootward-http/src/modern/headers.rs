@@ -1,8 +1,8 @@
-//! The headers of a modern request, compared with its body.
+//! Compares the headers of a modern request with its body.
 //!
-//! Intermediaries route and judge by the headers, the backend acts by the body: a request whose two halves differ is refused. Checked are
-//! `MCP-Protocol-Version`, `Mcp-Method`, `Mcp-Name`, and each `Mcp-Param-*` header of a tool whose schema is known. A header that no schema
-//! names is ignored, as the specification asks.
+//! Intermediaries route and filter by the headers, but the backend acts on the body, so a request in which they
+//! differ is refused. This checks `MCP-Protocol-Version`, `Mcp-Method`, `Mcp-Name`, and each `Mcp-Param-*` header of
+//! a tool whose schema is known. A header that no schema names is ignored, as the specification requires.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -19,13 +19,13 @@ use super::annotations::Annotation;
 pub(crate) enum HeaderError {
     #[error("header `{0}` is missing")]
     Missing(String),
-    #[error("header `{0}` is there twice")]
+    #[error("header `{0}` is duplicated")]
     Twice(String),
     #[error("header `{0}` has characters that are not allowed, or is not valid Base64")]
     Malformed(String),
     #[error("header `{0}` differs from the body")]
     Differs(String),
-    #[error("header `{0}` is there, but the body has no such value")]
+    #[error("header `{0}` is present, but the body has no such value")]
     Unexpected(String),
 }
 
@@ -34,7 +34,7 @@ pub(crate) fn single(headers: &HeaderMap, name: impl AsHeaderName + ToString) ->
     let shown = name.to_string();
     let mut values = headers.get_all(name).iter();
     let Some(value) = values.next() else { return Ok(None) };
-    // SECURITY: an intermediary may take the other one (test: headers_and_body_must_agree)
+    // SECURITY: an intermediary may use the other value (test: headers_and_body_must_agree)
     if values.next().is_some() {
         return Err(HeaderError::Twice(shown));
     }
@@ -44,7 +44,7 @@ pub(crate) fn single(headers: &HeaderMap, name: impl AsHeaderName + ToString) ->
 /// Compares `Mcp-Method` and `Mcp-Name` with the body.
 pub(crate) fn check(headers: &HeaderMap, method: &str, params: Option<&Members<'_>>) -> Result<(), HeaderError> {
     let missing = |name: &str| HeaderError::Missing(name.to_owned());
-    // SECURITY: what an intermediary was shown is what is done (test: headers_and_body_must_agree)
+    // SECURITY: the backend must do what intermediaries saw in the headers (test: headers_and_body_must_agree)
     if single(headers, header::METHOD)?.ok_or_else(|| missing(header::METHOD))? != method {
         return Err(HeaderError::Differs(header::METHOD.to_owned()));
     }
@@ -56,7 +56,8 @@ pub(crate) fn check(headers: &HeaderMap, method: &str, params: Option<&Members<'
         (Some(_), None) => Err(HeaderError::Unexpected(header::NAME.to_owned())),
         (Some(given), Some(named)) => {
             let given = decoded(given).ok_or_else(|| HeaderError::Malformed(header::NAME.to_owned()))?;
-            // SECURITY: what an intermediary was shown is what is done (test: headers_and_body_must_agree)
+            // SECURITY: the backend must do what intermediaries saw in the headers (test:
+            // headers_and_body_must_agree)
             if given == named { Ok(()) } else { Err(HeaderError::Differs(header::NAME.to_owned())) }
         }
     }
@@ -72,10 +73,10 @@ pub(crate) fn check_arguments(
         let name = || header.to_string();
         let given = single(headers, header)?;
         let value = match arguments {
-            // SECURITY: with a key twice, the header can agree with one and the backend take the other
+            // SECURITY: with a duplicate key, the header could agree with one value while the backend uses the other
             // (test: arguments_and_their_headers_must_agree)
             Some(arguments) => {
-                value_at(arguments, path).map_err(|TwiceTheKey| HeaderError::Differs(name()))?.and_then(plain)
+                value_at(arguments, path).map_err(|DuplicateKey| HeaderError::Differs(name()))?.and_then(plain)
             }
             None => None,
         };
@@ -85,7 +86,8 @@ pub(crate) fn check_arguments(
             (Some(_), None) => return Err(HeaderError::Unexpected(name())),
             (Some(given), Some(value)) => {
                 let given = decoded(given).ok_or_else(|| HeaderError::Malformed(name()))?;
-                // SECURITY: what an intermediary was shown is what is done (test: arguments_and_their_headers_must_agree)
+                // SECURITY: the backend must do what intermediaries saw in the headers (test:
+                // arguments_and_their_headers_must_agree)
                 if !value.is(&given) {
                     return Err(HeaderError::Differs(name()));
                 }
@@ -95,7 +97,7 @@ pub(crate) fn check_arguments(
     Ok(())
 }
 
-/// A value of a header, decoded if it is encoded. `None` if it cannot be.
+/// A header value, decoded if it is encoded. `None` if it cannot be decoded.
 fn decoded(value: &str) -> Option<String> {
     match value.strip_prefix(header::ENCODED).and_then(|value| value.strip_suffix(header::ENCODED_END)) {
         Some(encoded) => String::from_utf8(BASE64_STANDARD.decode(encoded).ok()?).ok(),
@@ -103,17 +105,17 @@ fn decoded(value: &str) -> Option<String> {
     }
 }
 
-/// An object with a key that stands twice.
-struct TwiceTheKey;
+/// An object with a duplicate key.
+struct DuplicateKey;
 
-/// The value that a path of members leads to, if there is one.
-fn value_at<'j>(object: &'j RawValue, path: &[String]) -> Result<Option<&'j RawValue>, TwiceTheKey> {
+/// The value that a path of keys leads to, if any.
+fn value_at<'j>(object: &'j RawValue, path: &[String]) -> Result<Option<&'j RawValue>, DuplicateKey> {
     let mut value = object;
     for member in path {
         if !value.get().starts_with('{') {
             return Ok(None);
         }
-        match Members::read(value).ok_or(TwiceTheKey)?.get(member) {
+        match Members::read(value).ok_or(DuplicateKey)?.get(member) {
             Some(next) => value = next,
             None => return Ok(None),
         }
@@ -139,7 +141,7 @@ impl Plain {
     }
 }
 
-/// `None` for null and for what no header can carry.
+/// `None` for null and for anything that a header cannot carry.
 fn plain(value: &RawValue) -> Option<Plain> {
     match value.get() {
         "true" => Some(Plain::Truth("true")),
@@ -190,11 +192,11 @@ mod tests {
             &[("Mcp-Method", call), ("Mcp-Method", call), ("Mcp-Name", "a")],
             call,
             tool,
-            "`mcp-method` is there twice",
+            "`mcp-method` is duplicated",
         );
         agree(&[("Mcp-Method", call)], call, tool, "`mcp-name` is missing");
         agree(&[("Mcp-Method", call), ("Mcp-Name", "b")], call, tool, "`mcp-name` differs");
-        agree(&[("Mcp-Method", call), ("Mcp-Name", "a"), ("Mcp-Name", "b")], call, tool, "`mcp-name` is there twice");
+        agree(&[("Mcp-Method", call), ("Mcp-Name", "a"), ("Mcp-Name", "b")], call, tool, "`mcp-name` is duplicated");
         agree(&[("Mcp-Method", call), ("Mcp-Name", "a")], call, r#"{"name":7}"#, "no such value");
         agree(&[("Mcp-Method", call), ("Mcp-Name", "=?base64?!?=")], call, tool, "not valid Base64");
         agree(&[("Mcp-Method", call), ("Mcp-Name", "é")], call, tool, "characters that are not allowed");
@@ -230,7 +232,7 @@ mod tests {
         check(&[], r#"{"region":"eu","region":"us"}"#, "differs");
         check(&[("Mcp-Param-Region", "eu")], r#"{"region":"eu","region":"us"}"#, "differs");
         check(&[], "[7]", "fine");
-        check(&[("Mcp-Param-Region", "eu"), ("Mcp-Param-Region", "eu")], r#"{"region":"eu"}"#, "twice");
+        check(&[("Mcp-Param-Region", "eu"), ("Mcp-Param-Region", "eu")], r#"{"region":"eu"}"#, "duplicated");
         check(&[("Mcp-Param-Region", "=?base64?%?=")], r#"{"region":"eu"}"#, "not valid Base64");
     }
 }

@@ -1,4 +1,4 @@
-//! Modern requests: each has a wire of its own, and nothing is kept between them.
+//! Modern requests: each has its own wire, and nothing is kept between them.
 
 pub(crate) mod annotations;
 pub(crate) mod answers;
@@ -25,7 +25,7 @@ use crate::front::Front;
 use crate::reply::{self, Rejection};
 use crate::wire::{Backend, PrincipalId, Purpose};
 
-/// How long the backend may take to list its tools before a call goes on without.
+/// How long the backend may take to list its tools before a call proceeds without the list.
 const LIST_TIME: Duration = Duration::from_secs(10);
 
 /// How many pages of tools are read.
@@ -76,12 +76,13 @@ async fn open<B: Backend>(
     let place = Place::take(&guest.requests, front.limits.requests).ok_or_else(|| too_many(id))?;
     let wire = front.backend.open(principal, Purpose::Request).await;
     let wire = wire.map_err(|error| Rejection::unavailable(error.to_string()).for_id(Some(id)))?;
-    let gone = |_| Rejection::unavailable("the server does not take the request").for_id(Some(id));
+    let gone = |_| Rejection::unavailable("the server does not accept the request").for_id(Some(id));
     wire.sender.send_timeout(message, front.limits.backend_time).await.map_err(gone)?;
     Ok(Answers::new(wire, id, called, Arc::clone(&guest.annotations), place))
 }
 
-/// Compares the headers of arguments with the arguments, as far as the tool's schema is known or the backend tells it in time.
+/// Compares the headers of arguments with the arguments, if the tool's schema is known or the backend sends it in
+/// time.
 async fn check_arguments<B: Backend>(
     front: &Front<B>,
     principal: PrincipalId,
@@ -93,7 +94,7 @@ async fn check_arguments<B: Backend>(
     let annotations = &front.guests[principal.0].annotations;
     if lock(annotations).ask(&tool, Instant::now()) {
         let meta = params.get(keys::META).map_or("{}", RawValue::get);
-        // Without the list, the call goes on: only the backend can know what it named in headers.
+        // Without the list, the call proceeds: only the backend knows which headers its tools use.
         let _ = timeout(LIST_TIME, list_tools(front, principal, meta)).await;
     }
     let annotations = lock(annotations);
@@ -106,7 +107,7 @@ fn lock(annotations: &Mutex<Annotations>) -> std::sync::MutexGuard<'_, Annotatio
     annotations.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Asks the backend for its tools, with what the client said of itself. What it answers is learned as it passes.
+/// Asks the backend for its tools, with the client's metadata. The answer is learned as it passes.
 async fn list_tools<B: Backend>(front: &Front<B>, principal: PrincipalId, meta: &str) -> Result<(), Rejection> {
     let mut cursor = None;
     for _ in 0..MOST_PAGES {

@@ -1,14 +1,14 @@
-//! How many modern requests of one principal run at once.
+//! Limits how many modern requests of one principal run at once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The place of one request. It is free again when this is dropped.
+/// The slot of one request. It is released when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Place(Arc<AtomicUsize>);
 
 impl Place {
-    /// A place, unless there are as many as there may be.
+    /// Takes a slot, unless all are in use.
     pub(crate) fn take(count: &Arc<AtomicUsize>, most: usize) -> Option<Place> {
         let is_free = |count: usize| (count < most).then_some(count + 1);
         count.try_update(Ordering::Relaxed, Ordering::Relaxed, is_free).ok()?;

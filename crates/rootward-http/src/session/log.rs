@@ -1,17 +1,18 @@
-//! The messages of one stream: those that its reader has taken and that are kept, then those that it has not.
+//! The messages of one stream: first those that were read and are kept, then those that were not read yet.
 
 use std::collections::VecDeque;
 
 use bytes::Bytes;
 
-/// The messages of one stream. Positions begin at 1; the event without a message that begins a stream has position 0.
+/// The messages of one stream. Positions start at 1; the event without a message at the start of a stream has
+/// position 0.
 #[derive(Debug, Default)]
 pub(super) struct Log {
     messages: VecDeque<Bytes>,
     bytes: usize,
-    /// How many messages were dropped before the first that is kept.
+    /// How many messages were dropped before the first one that is kept.
     dropped: u64,
-    /// How many of those in the log were taken.
+    /// How many of the messages in the log were read.
     taken: usize,
     taken_bytes: usize,
 }
@@ -33,7 +34,7 @@ impl Log {
         self.messages.push_back(message);
     }
 
-    /// The next message that was not taken, and its position.
+    /// The next unread message, and its position.
     pub(super) fn take(&mut self) -> Option<(u64, Bytes)> {
         let message = self.messages.get(self.taken)?.clone();
         self.taken += 1;
@@ -41,19 +42,19 @@ impl Log {
         Some((self.dropped + self.taken as u64, message))
     }
 
-    /// Goes back, so that the next message is the one after this position, or the first that is left.
+    /// Goes back, so that the next message is the one after this position, or the first one that is left.
     pub(super) fn rewind(&mut self, position: u64) {
         let taken = usize::try_from(position.saturating_sub(self.dropped)).unwrap_or(usize::MAX);
         self.taken = taken.min(self.messages.len());
         self.taken_bytes = self.messages.iter().take(self.taken).map(Bytes::len).sum();
     }
 
-    /// How many messages are kept only for resumption, and their bytes. Without a reader all are.
+    /// The number and total size of messages that are kept only for resumption. Without a reader, all are.
     pub(super) fn kept(&self, has_reader: bool) -> (usize, usize) {
         if has_reader { (self.taken, self.taken_bytes) } else { (self.messages.len(), self.bytes) }
     }
 
-    /// Drops the oldest message; gives back its size.
+    /// Drops the oldest message. Returns its size.
     pub(super) fn drop_first(&mut self) -> usize {
         let Some(message) = self.messages.pop_front() else { return 0 };
         self.dropped += 1;
@@ -65,7 +66,7 @@ impl Log {
         message.len()
     }
 
-    /// Whether more messages wait for the reader than may. One may wait whatever its size.
+    /// Whether too many messages wait for the reader. A single one may wait, whatever its size.
     pub(super) fn is_over(&self, most: usize, most_bytes: usize) -> bool {
         let waiting = self.messages.len() - self.taken;
         waiting > most || (waiting > 1 && self.bytes - self.taken_bytes > most_bytes)

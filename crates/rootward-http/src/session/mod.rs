@@ -1,4 +1,4 @@
-//! A legacy session: its streams, and the task that moves what the backend says to them.
+//! A legacy session: its streams, and the task that forwards the backend's messages to them.
 
 mod log;
 mod reader;
@@ -25,7 +25,6 @@ use crate::session_id::SessionId;
 use crate::sessions::Slot;
 use crate::wire::PrincipalId;
 
-/// A legacy session.
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) id: SessionId,
@@ -33,7 +32,7 @@ pub(crate) struct Session {
     pub(crate) revision: Revision,
     limits: Arc<Limits>,
     state: Mutex<State>,
-    /// Milliseconds from `began` to the last sign of the client.
+    /// Milliseconds from `began` to the client's last activity.
     seen: AtomicU64,
     began: Instant,
     stopped: Notify,
@@ -43,7 +42,7 @@ pub(crate) struct Session {
 #[derive(Debug)]
 struct State {
     streams: Streams,
-    /// Gone when the session has ended.
+    /// `None` when the session has ended.
     sender: Option<mpsc::Sender<Bytes>>,
 }
 
@@ -52,7 +51,7 @@ struct State {
 pub(crate) struct Revision {
     /// Whether its clients send batches.
     pub(crate) has_batches: bool,
-    /// Whether its clients know events without data.
+    /// Whether its clients support events without data.
     pub(crate) has_priming: bool,
 }
 
@@ -61,7 +60,7 @@ pub(crate) struct Revision {
 pub(crate) enum SendError {
     /// The session has ended.
     Ended,
-    /// The backend takes no messages.
+    /// The backend accepts no messages.
     Busy,
 }
 
@@ -91,19 +90,19 @@ impl Session {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that the client is there.
+    /// Records activity of the client.
     pub(crate) fn touch(&self) {
         let passed = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.seen.store(passed, Ordering::Relaxed);
     }
 
-    /// Whether the client was not seen for as long as a session may be idle, and reads no stream.
+    /// Whether the client was inactive for the idle time and reads no stream.
     pub(crate) fn is_idle(&self, now: Instant) -> bool {
         let seen = self.began + Duration::from_millis(self.seen.load(Ordering::Relaxed));
         now.saturating_duration_since(seen) >= self.limits.session_idle && !self.state().streams.has_reader()
     }
 
-    /// Hands a message to the backend. Messages reach it in the order of these calls.
+    /// Sends a message to the backend. Messages arrive in the order of these calls.
     pub(crate) async fn send(&self, message: Bytes) -> Result<(), SendError> {
         let sender = self.state().sender.clone().ok_or(SendError::Ended)?;
         match sender.try_send(message) {
@@ -118,7 +117,7 @@ impl Session {
         }
     }
 
-    /// Opens a stream for these requests; for none of them, a GET stream.
+    /// Opens a stream for these requests; without requests, a GET stream.
     pub(crate) fn open(
         &self,
         requests: SmallVec<[OpenRequest; 1]>,
@@ -127,7 +126,7 @@ impl Session {
         self.state().streams.open(requests, |id| Reader::new(id, connection), &self.limits, Instant::now())
     }
 
-    /// Resumes a stream. `None` if it is not kept any more.
+    /// Resumes a stream. `None` if it is no longer kept.
     pub(crate) fn resume(&self, after: EventId, connection: Arc<Notify>) -> Option<ReaderId> {
         self.state().streams.resume(after, |id| Reader::new(id, connection))
     }
@@ -145,7 +144,7 @@ impl Session {
         self.state().streams.next(id, waker, &self.limits)
     }
 
-    /// Whether all answers of a stream have been taken.
+    /// Whether all answers of a stream have been read.
     pub(crate) fn is_done(&self, id: ReaderId) -> bool {
         self.state().streams.is_done(id)
     }
@@ -168,7 +167,7 @@ impl Session {
         self.state().streams.sweep(&self.limits, now);
     }
 
-    /// Ends the session: requests that wait get an error, streams end, the wire is dropped.
+    /// Ends the session: waiting requests get an error, streams end, the wire is dropped.
     pub(crate) fn end(&self, says: &str) {
         let mut state = self.state();
         state.sender = None;
@@ -176,7 +175,7 @@ impl Session {
         self.stopped.notify_one();
     }
 
-    /// Moves what the backend says to the streams, until one side ends the session.
+    /// Forwards the backend's messages to the streams, until one side ends the session.
     pub(crate) async fn run(self: Arc<Session>, mut receiver: mpsc::Receiver<Bytes>) {
         loop {
             let frame = tokio::select! {
@@ -186,7 +185,8 @@ impl Session {
             };
             let Some(frame) = frame else { return };
             for reply in self.take(&crate::event::in_one_line(frame)) {
-                // A question that nobody hears is answered if the backend can hear that; else it times out there.
+                // A question that nobody receives gets an error if the backend accepts it; otherwise it times out
+                // there.
                 let sender = self.state().sender.clone();
                 let _ = sender.map(|sender| sender.try_send(reply));
             }
@@ -200,7 +200,7 @@ impl Session {
     }
 }
 
-/// Moves each message of a frame, which is one line, to its stream.
+/// Routes each message of a frame, which is one line, to its stream.
 pub(crate) fn route(streams: &mut Streams, frame: &Bytes, limits: &Limits, replies: &mut SmallVec<[Bytes; 1]>) {
     frames::each(frame, |envelope, message| {
         if let Some(heading) = Heading::of(envelope) {

@@ -1,11 +1,11 @@
-//! Who reads a stream: the body of one HTTP response.
+//! The reader of a stream: the body of one HTTP response.
 
 use std::sync::Arc;
 use std::task::Waker;
 
 use tokio::sync::Notify;
 
-/// Which reader of which stream. No two readers of a session are the same.
+/// Identifies a reader of a stream, uniquely within a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ReaderId {
     pub(crate) stream: u32,
@@ -17,7 +17,7 @@ pub(crate) struct ReaderId {
 pub(crate) struct Reader {
     pub(crate) id: ReaderId,
     waker: Option<Waker>,
-    /// Ends the connection, whose client may not read: it would not see that the stream ends.
+    /// Ends the connection: a client that does not read would not see the stream end.
     connection: Arc<Notify>,
 }
 
@@ -26,7 +26,7 @@ impl Reader {
         Reader { id, waker: None, connection }
     }
 
-    /// Says that there may be something to read.
+    /// Signals that there may be something to read.
     pub(super) fn wake(&self) {
         if let Some(waker) = &self.waker {
             waker.wake_by_ref();
@@ -39,7 +39,7 @@ impl Reader {
         self.wake();
     }
 
-    /// Whom to wake.
+    /// Sets the task to wake.
     pub(super) fn wait(&mut self, waker: &Waker) {
         match &mut self.waker {
             Some(known) => known.clone_from(waker),

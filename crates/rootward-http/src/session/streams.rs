@@ -1,7 +1,9 @@
-//! The streams of one legacy session, as pure state: which message goes to which stream, what is kept for resumption, who reads.
+//! The streams of one legacy session, as pure state: which message goes to which stream, what is kept for resumption,
+//! who reads.
 //!
-//! A stream is a log. A reader takes messages from it at its own pace, and what it has taken stays for a while, so that a client whose
-//! connection broke can come back for it. A reader that falls too far behind is cut off; its client can come back, too.
+//! A stream is a log. A reader reads messages from it at its own pace. Read messages are kept for a while, so that a
+//! client whose connection broke can resume. A reader that falls too far behind is cut off; its client can also
+//! resume.
 
 use std::collections::VecDeque;
 use std::task::Waker;
@@ -29,7 +31,7 @@ pub(crate) struct Streams {
     next_reader: u32,
     /// In the order in which they were opened.
     list: Vec<Stream>,
-    /// What no stream can take now.
+    /// Messages that no stream can take now.
     waiting: VecDeque<Bytes>,
     waiting_bytes: usize,
     ended: bool,
@@ -50,11 +52,11 @@ struct Stream {
 /// A request that waits for its answer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct OpenRequest {
-    /// Its id, as [`rootward_protocol::frame::Id::key`] has it.
+    /// Its id, in the form of [`rootward_protocol::frame::Id::key`].
     pub(crate) key: Box<str>,
     /// The key of its progress token.
     pub(crate) token: Option<Box<str>>,
-    /// When the client said that it does not wait any more.
+    /// When the client cancelled it.
     pub(crate) cancelled: Option<Instant>,
 }
 
@@ -63,20 +65,20 @@ pub(crate) struct OpenRequest {
 pub(crate) enum StreamError {
     /// The session has ended.
     Ended,
-    /// The session has as many streams as it may have.
+    /// The session already has the maximum number of streams.
     TooMany,
     /// A request with this id waits for its answer.
     SameId,
 }
 
-/// Where a message of the backend belongs.
+/// Where a message from the backend belongs.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Heading {
     /// To the request with this key.
     Answer(Box<str>),
     /// To the request with this progress token.
     Progress(Box<str>),
-    /// To a request that is open, because it probably caused the message.
+    /// To an open request, because it probably caused the message.
     Related,
     /// To a GET stream.
     Unrelated,
@@ -111,7 +113,7 @@ impl Stream {
 }
 
 impl Streams {
-    /// Opens a stream for these requests; for none of them, a GET stream. What waited for a stream goes to it.
+    /// Opens a stream for these requests; without requests, a GET stream. Messages that waited for a stream go to it.
     pub(crate) fn open(
         &mut self,
         requests: SmallVec<[OpenRequest; 1]>,
@@ -131,7 +133,8 @@ impl Streams {
         let is_known = |key: &str| known.clone().any(|open| *open.key == *key);
         let is_twice =
             |(at, request): (usize, &OpenRequest)| requests[..at].iter().any(|other| other.key == request.key);
-        // SECURITY: with two requests of one id, the answer to one would be taken for the other's (test: an_id_is_open_once)
+        // SECURITY: with two requests under one id, the answer to one could be taken for the other's (test:
+        // an_id_is_open_once)
         if requests.iter().enumerate().any(is_twice) || requests.iter().map(|request| &*request.key).any(is_known) {
             return Err(StreamError::SameId);
         }
@@ -155,7 +158,7 @@ impl Streams {
         Ok(id)
     }
 
-    /// Resumes the stream that this event came from, behind it. `None` if it is not kept any more.
+    /// Resumes the stream after this event. `None` if it is no longer kept.
     pub(crate) fn resume(&mut self, after: EventId, reader: impl FnOnce(ReaderId) -> Reader) -> Option<ReaderId> {
         let stream = self.list.iter_mut().find(|stream| stream.number == after.stream)?;
         let id = ReaderId { stream: stream.number, reader: self.next_reader };
@@ -174,7 +177,8 @@ impl Streams {
         Some(id)
     }
 
-    /// Takes a message of the backend. Gives back what the backend is to be told: questions that nobody will hear.
+    /// Routes a message from the backend. Returns answers for the backend: errors for questions that nobody will
+    /// receive.
     pub(crate) fn route(
         &mut self,
         message: Bytes,
@@ -226,7 +230,7 @@ impl Streams {
         self.trim(limits);
     }
 
-    /// Keeps a message until there is a stream. The oldest go first when there are too many.
+    /// Keeps a message until there is a stream. If there are too many, the oldest are dropped.
     fn wait(&mut self, message: Bytes, limits: &Limits) -> SmallVec<[Bytes; 1]> {
         self.waiting_bytes += message.len();
         self.waiting.push_back(message);
@@ -236,14 +240,14 @@ impl Streams {
             let Some(oldest) = self.waiting.pop_front() else { break };
             self.waiting_bytes -= oldest.len();
             if let Some(id) = frames::question_id(&oldest) {
-                let says = "the client does not listen to questions";
+                let says = "the client does not read questions";
                 unheard.push(Bytes::from(error(&id, INTERNAL_ERROR, says, None)));
             }
         }
         unheard
     }
 
-    /// Drops what is kept beyond the limits: the oldest messages of the oldest streams.
+    /// Drops what exceeds the limits: the oldest messages of the oldest streams.
     fn trim(&mut self, limits: &Limits) {
         let kept = |stream: &Stream| stream.log.kept(stream.reader.is_some());
         let (mut count, mut bytes) = self
@@ -284,13 +288,13 @@ impl Streams {
         }
     }
 
-    /// Whether all answers of a stream have been taken.
+    /// Whether all answers of a stream have been read.
     pub(crate) fn is_done(&self, id: ReaderId) -> bool {
         let stream = self.list.iter().find(|stream| stream.number == id.stream);
         stream.is_none_or(|stream| stream.is_finished() && stream.log.is_read())
     }
 
-    /// A reader goes. What it has not taken stays for its client to come back for.
+    /// A reader leaves. Unread messages are kept for its client to resume.
     pub(crate) fn leave(&mut self, id: ReaderId, limits: &Limits, now: Instant) {
         let Some(at) = self.list.iter().position(|stream| stream.number == id.stream) else { return };
         let stream = &mut self.list[at];
@@ -304,12 +308,12 @@ impl Streams {
         }
     }
 
-    /// Removes a stream with all that is kept of it.
+    /// Removes a stream and its messages.
     pub(crate) fn forget(&mut self, id: ReaderId) {
         self.list.retain(|stream| stream.number != id.stream);
     }
 
-    /// The client does not wait for this answer any more. The backend need not answer, then.
+    /// The client cancels a request. The backend may answer it or not.
     pub(crate) fn cancel(&mut self, key: &str, now: Instant) {
         let open = self.list.iter_mut().flat_map(|stream| &mut stream.open).find(|open| *open.key == *key);
         if let Some(open) = open {
@@ -317,7 +321,7 @@ impl Streams {
         }
     }
 
-    /// Drops what nobody came back for, and requests whose cancellation the backend took for an end.
+    /// Drops streams that nobody resumed, and cancelled requests that the backend did not answer.
     pub(crate) fn sweep(&mut self, limits: &Limits, now: Instant) {
         for stream in &mut self.list {
             let before = stream.open.len();
@@ -336,7 +340,7 @@ impl Streams {
         });
     }
 
-    /// Ends all streams: requests that wait get an error.
+    /// Ends all streams: waiting requests get an error.
     pub(crate) fn end(&mut self, says: &str) {
         self.ended = true;
         for stream in &mut self.list {

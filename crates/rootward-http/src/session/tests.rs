@@ -7,7 +7,7 @@ use rootward_protocol::frame::Message;
 
 use super::*;
 
-/// Streams with a clock of their own.
+/// Streams with a simulated clock.
 struct Play {
     streams: Streams,
     limits: Limits,
@@ -45,7 +45,7 @@ impl Play {
         self.told.extend(told.iter().map(|told| String::from_utf8_lossy(told).into_owned()));
     }
 
-    /// What a reader gets now, and whether that is all there will be.
+    /// What a reader gets now, and whether the stream ends there.
     fn heard(&mut self, id: ReaderId) -> (Vec<String>, bool) {
         let mut heard = Vec::new();
         loop {
@@ -161,7 +161,7 @@ fn a_stream_is_resumed_where_it_broke() {
     };
     let again = resume(&mut play, 1).unwrap();
     play.check(again, &[&format!("2 {ASKS}"), &format!("3 {}", answer(1))], true);
-    // A client may not have heard even that.
+    // A client may not have received even that.
     let last = resume(&mut play, 2).unwrap();
     play.check(again, &[], true);
     play.check(last, &[&format!("3 {}", answer(1))], true);
@@ -211,7 +211,7 @@ fn a_cancelled_request_may_be_answered_for_a_while() {
 }
 
 #[test]
-fn the_end_answers_whoever_waits() {
+fn the_end_answers_waiting_requests() {
     let mut play = Play::new(Limits::default());
     let (get, one) = (play.get(), play.request("1"));
     play.streams.end("over");

@@ -1,4 +1,4 @@
-//! Servers that cannot be reached, refuse, or misbehave. Every request is answered, and says what helps.
+//! Servers that cannot be reached, refuse, or misbehave. Every request gets an answer with a remedy.
 
 use rootward_http::connect::Ended;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::lines::Lines;
 use crate::scripted::{Reply, Request, Scripted, ended_events, event, events, json_reply, reply, result, usual};
 
-/// The error with which a call is answered before a server that answers it so.
+/// The error for a call to a server with this script.
 async fn call(script: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> String {
     let server = Scripted::start(move |request| usual(request).unwrap_or_else(|| script(request))).await;
     let mut lines = Lines::with(&server.url, &[("Authorization", "Bearer hunter2")]);
@@ -17,7 +17,7 @@ async fn call(script: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Str
     assert_eq!(answer["error"]["code"], -32603, "{answer}");
     let says = answer["error"]["message"].as_str().unwrap().to_owned();
     assert!(says.contains("/mcp`") && !says.contains("hunter2"), "{says}");
-    // It goes on.
+    // It still works.
     assert_eq!(lines.end().await, Ended::ByClient);
     says
 }

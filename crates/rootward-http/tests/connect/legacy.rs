@@ -46,7 +46,7 @@ async fn requests_are_carried_beside_each_other() {
     lines.ask(1, "tools/call", &json!({})).await;
     lines.ask(2, "tools/call", &json!({})).await;
     assert!(lines.answer(2).await.0["result"].is_object());
-    // It is cancelled by a message, and nothing is said when its stream ends.
+    // It is cancelled with a message, and nothing is sent when its stream ends.
     lines.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})).await;
     lines.ask(3, "tools/call", &json!({})).await;
     assert!(lines.answer(3).await.0["result"].is_object());
@@ -95,7 +95,7 @@ async fn a_stream_that_is_cut_is_resumed() {
 
 #[tokio::test]
 async fn a_stream_that_cannot_be_resumed_is_an_error() {
-    // Its events have ids, but it has no stream to resume by.
+    // Its events have ids, but it has no stream for resuming.
     let server =
         Scripted::start(|request| usual(request).unwrap_or_else(|| ended_events("id: e1\ndata:\n\nretry: 10\n\n")))
             .await;
@@ -143,11 +143,11 @@ async fn a_session_that_is_gone_ends_the_relay() {
     lines.begin().await;
     lines.ask(7, "tools/call", &json!({})).await;
     assert_eq!(lines.ended().await, Ended::SessionGone);
-    // Nothing is left to end.
+    // There is no session left to end.
     assert!(server.requests().iter().all(|request| request.method != "DELETE"));
 }
 
-/// As `server-everything` and many servers on the SDKs' examples answer.
+/// As `server-everything` and many servers based on the SDKs' examples answer.
 #[tokio::test]
 async fn a_session_that_is_gone_by_a_bad_request() {
     let server = Scripted::start(|request| {

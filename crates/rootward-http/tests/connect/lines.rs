@@ -9,10 +9,10 @@ use rootward_http::{Wire, wire};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
-/// How long anything may take.
+/// The longest time that anything may take.
 pub(crate) const SOON: Duration = Duration::from_secs(20);
 
-/// A client, the relay behind it, and what the relay said to the operator.
+/// A client, the relay behind it, and the relay's messages to the operator.
 pub(crate) struct Lines {
     wire: Wire,
     relay: JoinHandle<Ended>,
@@ -53,7 +53,7 @@ impl Lines {
         serde_json::from_slice(&line).unwrap()
     }
 
-    /// The answer to a request; what comes before is returned, too.
+    /// The answer to a request, and the messages before it.
     pub(crate) async fn answer(&mut self, id: u64) -> (Value, Vec<Value>) {
         let mut before = Vec::new();
         loop {
@@ -65,12 +65,12 @@ impl Lines {
         }
     }
 
-    /// Whether nothing comes for a moment.
+    /// Whether nothing arrives for a moment.
     pub(crate) async fn is_quiet(&mut self) -> bool {
         tokio::time::timeout(Duration::from_millis(200), self.wire.receiver.recv()).await.is_err()
     }
 
-    /// Shakes hands as a legacy client.
+    /// The handshake of a legacy client.
     pub(crate) async fn begin(&mut self) -> Value {
         let hello =
             json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
@@ -80,13 +80,13 @@ impl Lines {
         answer
     }
 
-    /// The client leaves; how the relay ended.
+    /// The client leaves. Returns how the relay ended.
     pub(crate) async fn end(self) -> Ended {
         drop(self.wire);
         tokio::time::timeout(SOON, self.relay).await.expect("the relay goes on").unwrap()
     }
 
-    /// How the relay ends by itself.
+    /// How the relay ends on its own.
     pub(crate) async fn ended(self) -> Ended {
         tokio::time::timeout(SOON, self.relay).await.expect("the relay goes on").unwrap()
     }

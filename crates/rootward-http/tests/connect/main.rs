@@ -1,4 +1,4 @@
-//! A remote server as lines, before real servers and before one that misbehaves in every way.
+//! A remote server as lines, with real servers and with one that misbehaves in every way.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
 

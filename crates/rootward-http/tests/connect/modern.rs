@@ -50,11 +50,11 @@ async fn a_missing_header_is_learned_from_the_list() {
     lines.ask(1, "tools/call", &params(json!({"name": "t", "arguments": {"region": "eu"}}))).await;
     assert_eq!(lines.answer(1).await.0["result"]["ok"], true);
     assert_eq!(server.posted(), ["tools/call", "tools/list", "tools/call"]);
-    // Now it is known.
+    // Now the header is known.
     lines.ask(2, "tools/call", &params(json!({"name": "t", "arguments": {"region": "eu"}}))).await;
     assert_eq!(lines.answer(2).await.0["result"]["ok"], true);
     assert_eq!(server.posted().len(), 4);
-    // What the list cannot mend is told.
+    // An error that the list cannot fix is reported.
     lines.ask(3, "tools/call", &params(json!({"name": "other", "arguments": {}}))).await;
     assert_eq!(lines.answer(3).await.0["error"]["code"], -32020);
     // A tool that breaks the rules is left out.

@@ -1,4 +1,4 @@
-//! Before a server on rmcp, in both eras.
+//! With a server based on rmcp, in both eras.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! An HTTP server that does as a test says, byte for byte.
+//! An HTTP server that does what a test says, byte for byte.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// A request as it came.
+/// A request as received.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub(crate) method: String,
@@ -22,11 +22,11 @@ pub(crate) enum Reply {
     Raw(Vec<u8>),
     /// These bytes, and nothing more.
     Hang(Vec<u8>),
-    /// These bytes over and over.
+    /// These bytes, repeated.
     Endless(Vec<u8>, Vec<u8>),
 }
 
-/// A server with its record.
+/// A server that records its requests.
 pub(crate) struct Scripted {
     pub(crate) url: String,
     requests: Arc<Mutex<Vec<Request>>>,
@@ -51,7 +51,7 @@ impl Scripted {
         self.requests.lock().unwrap().clone()
     }
 
-    /// The methods of what was posted so far.
+    /// The methods of the messages posted so far.
     pub(crate) fn posted(&self) -> Vec<String> {
         let requests = self.requests();
         let posted = requests.iter().filter(|request| request.method == "POST");
@@ -88,7 +88,7 @@ async fn read(stream: &mut TcpStream) -> Option<Request> {
         if let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
             break end;
         }
-        // The first byte of TLS, which this does not speak.
+        // The first byte of TLS, which this server does not support.
         if stream.read_buf(&mut bytes).await.ok()? == 0 || bytes[0] == 0x16 {
             return None;
         }
@@ -124,12 +124,12 @@ pub(crate) fn json_reply(body: &Value) -> Reply {
     reply("200 OK", &[("content-type", "application/json")], &body.to_string())
 }
 
-/// The head of a stream, and these events, which end when the connection does.
+/// The head of a stream, and these events, which end with the connection.
 pub(crate) fn events(events: &str) -> Vec<u8> {
     format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n{events}").into()
 }
 
-/// The same as a body that ends as HTTP has it.
+/// The same, as a body that ends properly.
 pub(crate) fn ended_events(events: &str) -> Reply {
     reply("200 OK", &[("content-type", "text/event-stream")], events)
 }
@@ -144,7 +144,8 @@ pub(crate) fn result(request: &Request, result: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": request.body["id"], "result": result})
 }
 
-/// What a legacy server answers to all that is not the point of a test: the handshake with a session, and 202 to notifications.
+/// A legacy server's answers to everything that is not the point of a test: a handshake with a session, and 202 to
+/// notifications.
 pub(crate) fn usual(request: &Request) -> Option<Reply> {
     match (request.method.as_str(), request.body["method"].as_str()) {
         ("GET", _) => Some(reply("405 Method Not Allowed", &[], "")),

@@ -1,4 +1,4 @@
-//! An HTTP client that sends exactly what it is told, over a socket of its own.
+//! An HTTP client that sends exactly what it is told, over its own socket.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use tokio::time::timeout;
 /// Longer than anything should take.
 pub(crate) const LONG: Duration = Duration::from_secs(20);
 
-/// A request, to be sent as it is.
+/// A request, to be sent unchanged.
 #[derive(Clone, Debug)]
 pub(crate) struct Ask {
     method: &'static str,
@@ -25,7 +25,7 @@ impl Ask {
         Ask { method, path, headers: Vec::new(), body: String::new() }.with("Host", "127.0.0.1")
     }
 
-    /// A POST to the endpoint as a client of `ada` would send it.
+    /// A POST to the endpoint, as a client of `ada` would send it.
     pub(crate) fn post(body: impl ToString) -> Ask {
         Ask { body: body.to_string(), ..Ask::new("POST", "/mcp") }
             .with("Authorization", "Bearer ada-token")
@@ -41,7 +41,7 @@ impl Ask {
         Ask::new("DELETE", "/mcp").with("Authorization", "Bearer ada-token")
     }
 
-    /// A modern request: its headers are made from its body.
+    /// A modern request: its headers are derived from its body.
     pub(crate) fn modern(method: &str, params: Value) -> Ask {
         let mut params = params;
         let name = params.get("name").or_else(|| params.get("uri")).and_then(Value::as_str).map(str::to_owned);
@@ -55,7 +55,7 @@ impl Ask {
         }
     }
 
-    /// With this header in place of the one there is; without it, if the value is empty.
+    /// Replaces this header, or removes it if the value is empty.
     pub(crate) fn with(mut self, name: &str, value: &str) -> Ask {
         self.headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
         if !value.is_empty() {
@@ -64,7 +64,7 @@ impl Ask {
         self
     }
 
-    /// With one more header, whatever there is.
+    /// Adds a header, even if it exists.
     pub(crate) fn also(mut self, name: &str, value: &str) -> Ask {
         self.headers.push((name.to_owned(), value.to_owned()));
         self
@@ -85,7 +85,7 @@ impl Ask {
         [head.as_bytes(), b"\r\n", self.body.as_bytes()].concat()
     }
 
-    /// Sends it on a connection of its own and reads the head of the answer.
+    /// Sends it on a new connection and reads the head of the answer.
     pub(crate) async fn send(&self, address: SocketAddr) -> Answer {
         let stream = TcpStream::connect(address).await.unwrap();
         self.send_on(stream).await
@@ -97,21 +97,21 @@ impl Ask {
     }
 }
 
-/// What a connection is.
+/// A connection.
 pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
-/// An answer whose body comes piece by piece.
+/// An answer whose body arrives in pieces.
 pub(crate) struct Answer {
     pub(crate) status: u16,
     headers: Vec<(String, String)>,
     stream: Box<dyn Stream>,
-    /// What was read and not used.
+    /// Bytes that were read and not used.
     buffer: Vec<u8>,
-    /// The body as far as it was taken out of its chunks.
+    /// The body so far, without its chunk framing.
     body: Vec<u8>,
-    /// How much of it has no end of an event.
+    /// How far the body was searched for the end of an event.
     looked: usize,
     is_over: bool,
 }
@@ -144,7 +144,7 @@ impl Answer {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// Takes the next piece of the body.
+    /// Reads the next piece of the body.
     async fn more(&mut self) -> bool {
         if self.is_over || self.status == 204 {
             self.is_over = true;
@@ -197,7 +197,7 @@ impl Answer {
         }
     }
 
-    /// The next event, and its id. Comments are left out.
+    /// The next event, and its id. Comments are skipped.
     pub(crate) async fn raw_event(&mut self) -> Option<(String, String)> {
         loop {
             while let Some(end) = find(&self.body[self.looked..], b"\n\n").map(|end| end + self.looked) {

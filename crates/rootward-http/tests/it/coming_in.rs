@@ -1,4 +1,4 @@
-//! Who may come in: tokens, names, origins, and whose session it is.
+//! Who may connect: tokens, names, origins, and the owners of sessions.
 
 use rootward_http::{Config, Limits};
 use serde_json::json;
@@ -85,7 +85,7 @@ async fn sessions_are_limited_in_all_and_for_each() {
     assert_eq!(open("Bearer bob-token").await.status, 200);
 }
 
-/// The client hears that it may try again, and why.
+/// The client is told that it may try again, and why.
 #[tokio::test]
 async fn a_backend_that_takes_no_more_is_told_of() {
     let running = Running::start();

@@ -20,7 +20,7 @@ async fn oversized_bodies_are_refused() {
     let large = call(1, "echo", json!({"pad": "x".repeat(1000)}));
     let refused = running.send(Ask::post(&large).session(&id)).await;
     assert_eq!((refused.status, refused.header("connection")), (413, Some("close")));
-    // The same without saying how long it is.
+    // The same without a declared length.
     let ask = Ask::post("").session(&id).with("Transfer-Encoding", "chunked");
     let head = String::from_utf8(ask.bytes()).unwrap().replace("Content-Length: 0\r\n", "");
     let mut stream = TcpStream::connect(running.address).await.unwrap();
@@ -28,7 +28,7 @@ async fn oversized_bodies_are_refused() {
     assert_eq!(Answer::read(Box::new(stream)).await.status, 413);
 }
 
-/// Waits for the end of a connection. What comes before it is thrown away.
+/// Waits for the end of a connection, discarding what comes before.
 async fn ends(mut stream: TcpStream) -> bool {
     let mut sink = Vec::new();
     timeout(LONG, stream.read_to_end(&mut sink)).await.is_ok()
@@ -52,7 +52,7 @@ async fn slow_heads_are_cut_off() {
     let mut sink = Vec::new();
     assert!(timeout(Duration::from_secs(3), read.read_to_end(&mut sink)).await.is_ok(), "a slow head goes on");
     dripping.abort();
-    // The second head of a connection, too.
+    // The second head of a connection as well.
     let mut answer = running.send(Ask::new("GET", "/healthz")).await;
     answer.text().await;
     let mut stream = answer.into_stream();
@@ -87,7 +87,7 @@ async fn idle_connections_end() {
     assert!(timeout(LONG, stream.read_to_end(&mut sink)).await.is_ok());
 }
 
-/// A connection that reads as little as the system lets it.
+/// A connection with the smallest receive buffer that the system allows.
 async fn narrow(running: &Running) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4096).unwrap();
@@ -102,10 +102,10 @@ async fn a_stalled_reader_holds_up_nobody() {
     let mut flood = call(1, "count", json!({"to": 2000, "pad": 20_000, "method": "notifications/progress"}));
     flood["params"]["_meta"] = json!({"progressToken": 1});
     stalled.write_all(&Ask::post(flood).session(&id).bytes()).await.unwrap();
-    // The same session answers others, after the flood, for which nobody makes room.
+    // The same session answers others after the flood, for which nobody makes room.
     let mut answer = running.send(Ask::post(call(2, "echo", json!({}))).session(&id)).await;
     assert_eq!(answer.message().await["id"], 2);
-    // The stalled client is cut off, and can come back.
+    // The stalled client is cut off, and can resume.
     assert!(ends(stalled).await);
     let mut rest = running.send(Ask::get().session(&id).with("Last-Event-ID", "0-1")).await;
     assert_eq!(rest.message().await["result"]["counted"], true);
@@ -136,7 +136,7 @@ async fn clients_cut_at_every_point_leave_nothing() {
         let bytes = ask.bytes();
         for end in (0..=bytes.len()).step_by(7).chain([bytes.len()]) {
             let mut stream = TcpStream::connect(running.address).await.unwrap();
-            // The front may have gone by then.
+            // The front may already have closed it.
             let _ = stream.write_all(&bytes[..end]).await;
             if end % 2 == 0 {
                 sleep(Duration::from_millis(1)).await;
@@ -144,21 +144,21 @@ async fn clients_cut_at_every_point_leave_nothing() {
             drop(stream);
         }
     }
-    // The session still serves.
+    // The session still works.
     let mut answer = running.send(Ask::post(call(77, "echo", json!({}))).session(&id)).await;
     assert_eq!(answer.message().await["id"], 77);
     let (mut streams, mut connections) = (0.0, 0.0);
     for _ in 0..200 {
         streams = running.figure("rootward_http_streams").await;
         connections = running.figure("rootward_http_connections").await;
-        // The two that asked for the figures may be left.
+        // The two connections that requested the metrics may be left.
         if streams < 0.5 && connections < 2.5 {
             break;
         }
         sleep(Duration::from_millis(20)).await;
     }
     assert!(streams < 0.5 && connections < 2.5, "{streams} streams and {connections} connections are left");
-    // Each handshake that was sent whole has made a session, and no other has. Nothing else has a wire.
+    // Each handshake that was sent completely has opened a session, and no other has. Nothing else has a wire.
     let sessions = running.figure("rootward_http_sessions").await;
     assert!((1.0..=3.5).contains(&sessions), "{sessions} sessions");
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small count")]

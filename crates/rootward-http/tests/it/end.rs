@@ -1,4 +1,4 @@
-//! The end: new requests are refused, running ones finish, then everything closes.
+//! Shutdown: new requests are refused, running ones finish, then everything closes.
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ async fn running_requests_finish_and_new_ones_are_refused() {
         assert_eq!(answer.status, 503, "{ask:?}");
     }
     assert_eq!(running.send(Ask::new("GET", "/healthz")).await.status, 200);
-    // A running call can still be helped.
+    // Questions of a running call can still be answered.
     let roots = json!({"jsonrpc": "2.0", "id": "q1", "result": {}});
     assert_eq!(running.send(Ask::post(roots).session(&id)).await.status, 202);
     assert!(legacy.message().await["result"].is_object());

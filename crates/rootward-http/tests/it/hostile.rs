@@ -14,7 +14,7 @@ use crate::script::{Running, call, hello};
 const HEAD: &str = "Host: 127.0.0.1\r\nAuthorization: Bearer ada-token\r\nContent-Type: application/json\r\n\
                     Accept: application/json, text/event-stream\r\n";
 
-/// A front that soon closes connections on which nothing comes.
+/// A front that closes silent connections soon.
 fn impatient(limits: Limits) -> Running {
     let soon = Duration::from_millis(500);
     Running::limited(Limits { head_time: soon, body_time: soon, connection_idle: soon, ..limits })
@@ -34,7 +34,7 @@ fn statuses(answers: &str) -> Vec<&str> {
     answers.match_indices("HTTP/1.").map(|(at, _)| &answers[at + 9..at + 12]).collect()
 }
 
-/// The second request is one only if the first ends where a careless reader says it does.
+/// The second request exists only if the first ends where a careless parser says it does.
 #[tokio::test]
 async fn a_request_is_not_hidden_in_another() {
     let running = impatient(Limits::default());
@@ -78,7 +78,7 @@ async fn requests_in_a_row_are_answered_in_order() {
     assert_eq!(statuses(&answers), ["200"; 20]);
     let positions: Vec<usize> = (1..=20).map(|id| answers.find(&format!("\"id\":{id},")).unwrap()).collect();
     assert!(positions.is_sorted(), "{answers}");
-    // What follows a refused body is no request.
+    // What follows a refused body is not a request.
     let mut refused = Ask::post("x".repeat(300)).with("Authorization", "Bearer wrong").bytes();
     refused.extend(Ask::delete().session(&id).bytes());
     let answers = raw(&running, &refused).await;
@@ -86,7 +86,7 @@ async fn requests_in_a_row_are_answered_in_order() {
     assert_eq!(statuses(&answers).get(1).copied().unwrap_or("204"), "204", "{answers}");
 }
 
-/// Nobody who has not shown a token gets much memory, however long the head is.
+/// A client without a token gets little memory, however long the head is.
 #[tokio::test]
 async fn long_heads_are_refused() {
     let running = impatient(Limits::default());
@@ -98,7 +98,7 @@ async fn long_heads_are_refused() {
         format!("GET /{long} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"),
     ] {
         let answers = raw(&running, head.as_bytes()).await;
-        // Closed before all of it was read, a client may not see the answer.
+        // If the connection closes before all was read, a client may not see the answer.
         assert!(matches!(statuses(&answers)[..], [] | ["431" | "414" | "400"]), "{answers}");
         let received = running.figure("rootward_http_received_bytes_total").await;
         assert!(received < 512.0 * 1024.0, "{received}");
@@ -160,7 +160,7 @@ async fn old_and_other_protocols() {
     }
 }
 
-/// The front alone makes ids of sessions, and only a header carries a token.
+/// Only the front creates session ids, and only a header carries a token.
 #[tokio::test]
 async fn nobody_chooses_a_session_or_shows_a_token_elsewhere() {
     let running = impatient(Limits::default());
@@ -178,7 +178,7 @@ async fn nobody_chooses_a_session_or_shows_a_token_elsewhere() {
     }
 }
 
-/// Streams are resumed in their own session only.
+/// Streams are resumed only in their own session.
 #[tokio::test]
 async fn an_event_of_another_session_resumes_nothing_of_it() {
     let running = Running::start();
@@ -193,21 +193,21 @@ async fn an_event_of_another_session_resumes_nothing_of_it() {
     assert!(!event.is_empty(), "{text}");
     let mut resumed = running.send(Ask::get().session(&mine).with("Last-Event-ID", &event)).await;
     assert_eq!(resumed.status, 200);
-    // Ended, so that all that it would say has been said.
+    // Ended, so that it has sent everything.
     assert_eq!(running.send(Ask::delete().session(&mine)).await.status, 204);
     let told = resumed.text().await;
     assert!(!told.contains("counted") && !told.contains("\"data\""), "{told}");
 }
 
 #[tokio::test]
-async fn whoever_asks_whether_it_is_ready_costs_the_backend_little() {
+async fn readiness_probes_cost_the_backend_little() {
     let running = Running::start();
     for _ in 0..100 {
         assert_eq!(running.send(Ask::new("GET", "/readyz")).await.status, 200);
     }
     let asked = running.script.asked.load(std::sync::atomic::Ordering::SeqCst);
     assert!((1..50).contains(&asked), "{asked}");
-    // What can be asked without a token tells nothing else.
+    // What can be asked without a token reveals nothing else.
     for (path, expect) in [("/healthz", "ok\n"), ("/readyz", "ok\n")] {
         assert_eq!(running.send(Ask::new("GET", path)).await.text().await, expect);
     }

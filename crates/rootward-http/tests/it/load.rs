@@ -1,4 +1,4 @@
-//! Many sessions at once: each hears what is its own.
+//! Many sessions at once: each gets only its own messages.
 
 use serde_json::json;
 

@@ -5,7 +5,7 @@
     clippy::expect_used,
     clippy::panic,
     clippy::needless_pass_by_value,
-    reason = "a test ends where its premise does; asks are written in place"
+    reason = "a failed premise fails the test; requests are written inline"
 )]
 
 mod client;

@@ -1,4 +1,4 @@
-//! Modern requests: each has a wire, which goes with its client.
+//! Modern requests: each has a wire, which ends with its client.
 
 use rootward_http::Limits;
 use serde_json::json;

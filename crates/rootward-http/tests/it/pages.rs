@@ -1,4 +1,4 @@
-//! Web pages in a browser: what it asks beforehand, and what it may show a page.
+//! Web pages in a browser: preflight requests, and what a page may read.
 
 use rootward_http::Config;
 use serde_json::json;
@@ -12,7 +12,7 @@ fn running() -> Running {
     Running::with(Config { origins: vec![APP.to_owned()], ..Config::default() })
 }
 
-/// What a browser sends before a request of a page that has such headers.
+/// What a browser sends before a page's request with such headers.
 fn preflight(origin: &str, method: &str) -> Ask {
     Ask::new("OPTIONS", "/mcp")
         .with("Origin", origin)
@@ -41,7 +41,7 @@ async fn a_named_page_may_send_and_see() {
     assert_eq!((answered.status, granted(&answered)), (200, Some(APP)));
     assert_eq!(answered.header("access-control-expose-headers"), Some(exposed));
     let id = answered.header("mcp-session-id").unwrap().to_owned();
-    // Streams, refusals and errors are seen, too.
+    // Streams, refusals and errors can also be read.
     for (ask, status) in [
         (Ask::get().session(&id), 200),
         (Ask::modern("subscriptions/listen", json!({})), 200),
@@ -54,7 +54,7 @@ async fn a_named_page_may_send_and_see() {
         let answered = running.send(ask.with("Origin", APP)).await;
         assert_eq!((answered.status, granted(&answered)), (status, Some(APP)));
     }
-    // To be allowed to ask is not to be let in.
+    // A successful preflight does not replace a token.
     assert_eq!(running.send(hello("2025-06-18").with("Origin", APP).with("Authorization", "")).await.status, 401);
 }
 
@@ -69,16 +69,16 @@ async fn other_pages_are_told_nothing() {
         assert_eq!((told.status, granted(&told)), (status, None), "{origin}");
         assert_eq!(told.header("access-control-allow-methods"), None);
     }
-    // A page from this machine may send, as a program may; it cannot see the answer.
+    // A page from this machine may send, as any program may, but cannot read the answer.
     let answered = running.send(hello("2025-06-18").with("Origin", loopback)).await;
     assert_eq!((answered.status, granted(&answered)), (200, None));
-    // Two origins are none.
+    // Two origins count as none.
     let two = running.send(preflight(APP, "POST").also("Origin", "https://evil.example")).await;
     assert_eq!((two.status, granted(&two)), (403, None));
-    // Without a page, nothing of it is in the answer.
+    // Without a page, the answer has no such headers.
     let answered = running.send(hello("2025-06-18")).await;
     assert_eq!((granted(&answered), answered.header("vary")), (None, None));
-    // A name that leads elsewhere is refused before anything else.
+    // A name that leads elsewhere is refused first.
     assert_eq!(running.send(preflight(APP, "POST").with("Host", "evil.example")).await.status, 403);
     assert_eq!(running.send(Ask::new("OPTIONS", "/mcp").with("Origin", APP)).await.status, 401);
 }

@@ -1,11 +1,11 @@
-//! The specification's rules for HTTP, row by row: what is sent, which status comes back.
+//! The specification's rules for HTTP, row by row: what is sent, and which status comes back.
 
 use serde_json::{Value, json};
 
 use crate::client::Ask;
 use crate::script::{Running, call, hello};
 
-/// Sends a request; compares the status and, where it is not 0, the code of the error in the body.
+/// Sends a request and compares the status and, if it is not 0, the code of the error in the body.
 async fn check(running: &Running, name: &str, ask: Ask, status: u16, code: i64) {
     let mut answer = running.send(ask).await;
     let text = answer.text().await;
@@ -60,7 +60,7 @@ async fn every_request_needs_the_right_headers() {
 }
 
 #[tokio::test]
-async fn bodies_that_are_no_message_are_refused() {
+async fn bodies_that_are_not_messages_are_refused() {
     let running = Running::start();
     let id = running.session("2025-06-18").await;
     let rows = [
@@ -196,7 +196,7 @@ async fn answers_have_the_right_type() {
         assert_eq!(answer.header("x-accel-buffering"), Some("no"));
         assert!(answer.header("cache-control").unwrap().contains("no-cache"));
         let (first, data) = answer.raw_event().await.unwrap();
-        // Older clients take an event without data for a broken message.
+        // Older clients treat an event without data as a broken message.
         assert_eq!(data.is_empty() && !first.is_empty(), revision == "2025-11-25", "{revision}: {data}");
         if data.is_empty() {
             assert_eq!(answer.message().await["result"]["slow"], true);

@@ -1,4 +1,4 @@
-//! A backend that does what the tests tell it: an MCP server in a few lines, and figures of its wires.
+//! A backend that does what the tests tell it: an MCP server in a few lines, with counters of its wires.
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -14,10 +14,9 @@ use tokio::time::sleep;
 
 use crate::client::{Ask, LONG};
 
-/// The backend.
 #[derive(Clone, Default)]
 pub(crate) struct Script {
-    /// Wires that are open.
+    /// Open wires.
     pub(crate) wires: Arc<AtomicUsize>,
     /// How often it was asked whether it is ready.
     pub(crate) asked: Arc<AtomicUsize>,
@@ -45,7 +44,7 @@ impl Backend for Script {
     }
 }
 
-/// One session or request. Tools say by their name what they do.
+/// One session or request. The names of tools say what they do.
 async fn play(mut wire: Wire, principal: PrincipalId, purpose: Purpose) {
     let mut heard: Vec<String> = Vec::new();
     let mut waiting: Vec<Value> = Vec::new();
@@ -68,7 +67,7 @@ async fn play(mut wire: Wire, principal: PrincipalId, purpose: Purpose) {
         let method = message["method"].as_str().unwrap_or("answer");
         heard.push(method.to_owned());
         match method {
-            // As a backend says it that takes no more.
+            // As a backend does that accepts no more.
             "initialize" if message["params"]["full"] == true => return drop(wire.sender.send(FULL.into()).await),
             "initialize" if message["params"]["fails"] == true => {
                 say(no(-32602)).await;
@@ -144,7 +143,7 @@ async fn play(mut wire: Wire, principal: PrincipalId, purpose: Purpose) {
     }
 }
 
-/// A front with the scripted backend, and where it listens.
+/// A front with the scripted backend, and its address.
 pub(crate) struct Running {
     pub(crate) address: SocketAddr,
     pub(crate) script: Script,
@@ -177,7 +176,7 @@ impl Running {
         ask.send(self.address).await
     }
 
-    /// Opens a session in this revision; gives back its id.
+    /// Opens a session in this revision. Returns its id.
     pub(crate) async fn session(&self, revision: &str) -> String {
         let mut answer = self.send(hello(revision)).await;
         assert_eq!(answer.status, 200);
@@ -190,7 +189,7 @@ impl Running {
         drop(self.stop.take());
     }
 
-    /// A figure of `/metrics`.
+    /// A value from `/metrics`.
     pub(crate) async fn figure(&self, name: &str) -> f64 {
         let ask = Ask::new("GET", "/metrics").with("Authorization", "Bearer ada-token");
         let shown = self.send(ask).await.text().await;
@@ -198,7 +197,7 @@ impl Running {
         line.unwrap_or_else(|| panic!("no {name} in {shown}")).parse().unwrap()
     }
 
-    /// Waits until so many wires are open.
+    /// Waits until this many wires are open.
     pub(crate) async fn wires(&self, expect: usize) {
         let reached = async {
             while self.script.wires.load(Ordering::SeqCst) != expect {

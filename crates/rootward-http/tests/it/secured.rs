@@ -37,7 +37,7 @@ async fn sessions_are_served_over_tls() {
         .send_on(answer.into_stream())
         .await;
     assert_eq!(called.message().await["result"]["text"].as_str().unwrap().len(), 2 << 20);
-    // Plain HTTP gets nowhere.
+    // Plain HTTP does not work.
     let mut plain = TcpStream::connect(running.address).await.unwrap();
     tokio::io::AsyncWriteExt::write_all(&mut plain, &Ask::new("GET", "/healthz").bytes()).await.unwrap();
     let mut said = Vec::new();

@@ -1,4 +1,4 @@
-//! Which message reaches the client by which stream, and what happens when one breaks.
+//! Which message reaches the client on which stream, and what happens when one breaks.
 
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ async fn a_question_inside_a_call_prefers_the_call_to_the_get_stream() {
     assert_eq!(next(&mut called).await["method"], "roots/list");
     running.send(Ask::post(roots()).session(&id)).await;
     assert!(next(&mut called).await["result"].is_object());
-    // What belongs to no call goes the other way.
+    // Messages that belong to no call go the other way.
     let mut changed = running.send(Ask::post(call(2, "change", json!({}))).session(&id)).await;
     assert_eq!(changed.header("content-type"), Some("application/json"));
     assert!(changed.message().await["result"].is_object());
@@ -97,7 +97,7 @@ async fn a_broken_stream_is_resumed_without_loss() {
     let mut ids: Vec<&String> = events.iter().map(|(event, _)| event).collect();
     ids.dedup();
     assert_eq!(ids.len(), 5);
-    // Nothing is left behind the last event, and the stream says so by its end.
+    // There is nothing after the last event, and the stream ends.
     let mut last = running.send(resume(&events[4].0)).await;
     assert_eq!(last.event().await, None);
 }

@@ -1,4 +1,4 @@
-//! What a call costs: one without a path, which is only searched for some, and one with a path, which is decided and put on record.
+//! The cost of a call: one without a path, which is only scanned, and one with a path, which is checked and audited.
 
 use crate::ways::{Way, Ways};
 use crate::{Cores, Outcome, peers};
@@ -6,16 +6,16 @@ use rootward_testkit::bench::client::Client;
 use rootward_testkit::bench::measure::{Turns, compare_each};
 use rootward_testkit::bench::table::{Bar, Table};
 
-/// What `wrap` may add to a call: forty microseconds.
+/// What `wrap` may add to a call: 40 microseconds.
 const MOST: f64 = 40e3;
 
-/// What the hub may add to that: ten microseconds.
+/// What the hub may add to that: 10 microseconds.
 const MOST_OF_HUB: f64 = 10e3;
 
-/// How many times as long as with the binary of before.
+/// Maximum ratio to the time of the earlier binary.
 const MOST_OF_BEFORE: f64 = 1.1;
 
-/// A turn is a few milliseconds.
+/// A turn takes a few milliseconds.
 const TURNS: Turns = Turns { rounds: 200, operations: 100 };
 
 pub(crate) fn measure(ways: &Ways, hub: &Outcome<Way>, cores: Cores, table: &mut Table) -> Outcome<()> {

@@ -1,4 +1,4 @@
-//! What a large result costs.
+//! The cost of a large result.
 
 use crate::ways::{Way, Ways};
 use crate::{Cores, Outcome};
@@ -7,15 +7,16 @@ use rootward_testkit::bench::echo::BIG;
 use rootward_testkit::bench::measure::{Comparison, Turns, compare_each};
 use rootward_testkit::bench::table::{Bar, Table};
 
-/// How many times as long as the server alone. Every byte of the result is proved to be JSON before it is passed on.
+/// Maximum ratio to the time of the server alone. Every byte of the result is checked to be JSON before it is
+/// forwarded.
 const MOST: f64 = 1.5;
 
-/// A turn is about ten milliseconds.
+/// A turn takes about ten milliseconds.
 const TURNS: Turns = Turns { rounds: 60, operations: 10 };
 
-/// The server makes its result of a text, and the client takes the text out of it, as they do.
+/// The server builds its result from a text, and the client extracts the text, as in real use.
 const MADE: &str = r#"{"name":"big","arguments":{}}"#;
-/// The server has its result ready, and the client throws it away: what remains is the pipes.
+/// The server has its result ready, and the client discards it: what remains is the cost of the pipes.
 const READY: &str = r#"{"name":"ready","arguments":{}}"#;
 
 pub(crate) fn measure(ways: &Ways, cores: Cores, table: &mut Table) -> Outcome<()> {
@@ -31,7 +32,7 @@ pub(crate) fn measure(ways: &Ways, cores: Cores, table: &mut Table) -> Outcome<(
     add(
         "a result of 1 MB, bytes alone, wrapped",
         &compare_each(TURNS, || carried(&mut wrapped), || carried(&mut direct)),
-        // Nobody makes the bytes and nobody reads them: two pipes against one.
+        // Nobody builds or parses the bytes: two pipes against one.
         Bar::Information,
     );
     wrapped.end()?;

@@ -1,4 +1,4 @@
-//! What the hub's list of tools costs with many servers that are all remembered and do not run, and the memory of that hub.
+//! The cost of the hub's list of tools with many cached servers that do not run, and the memory of that hub.
 
 use std::time::{Duration, Instant};
 
@@ -10,13 +10,13 @@ use rootward_testkit::bench::table::{Bar, Most, Table};
 /// How many servers the hub has.
 const SERVERS: usize = 20;
 
-/// What the list may take from the start of the hub, in microseconds: a hundred milliseconds.
+/// How long the list may take from the start of the hub, in microseconds: 100 milliseconds.
 const MOST_FROM_START: u64 = 100_000;
 
-/// The same in a hub that runs: five milliseconds.
+/// The same in a running hub: 5 milliseconds.
 const MOST_OF_LIST: u64 = 5_000;
 
-/// The resident memory that the hub may have then, in kilobytes: twenty megabytes.
+/// The resident memory that the hub may use then, in kilobytes: 20 megabytes.
 const MOST_MEMORY: u64 = 20_000;
 
 const ROUNDS: usize = 60;
@@ -54,7 +54,7 @@ pub(crate) fn measure(ways: &Ways, cores: Cores, table: &mut Table) -> Outcome<(
     if is_pinned { memory(&own, &theirs, &against, table) } else { Ok(()) }
 }
 
-/// Has every server learned. None runs when they are listed from then on.
+/// Lets the hub learn every server. None runs when they are listed afterwards.
 fn remember(hub: &Way) -> Outcome<()> {
     let mut client = hub.begin()?;
     client.ask("tools/list", "{}")?;
@@ -72,7 +72,7 @@ fn remember(hub: &Way) -> Outcome<()> {
     Ok(())
 }
 
-/// Nanoseconds of the first list, in a hub that was greeted.
+/// Nanoseconds for the first list, in a hub after the handshake.
 fn list_alone(hub: &Way) -> Outcome<f64> {
     let mut client = hub.begin()?;
     let start = Instant::now();
@@ -87,7 +87,7 @@ fn microseconds(row: &Comparison) -> u64 {
     (row.candidate.median / 1e3).round() as u64
 }
 
-/// The memory of the hub's own process. The other one runs its servers as well, which are not counted.
+/// The memory of the hub's own process. The other hub also runs its servers, which are not counted.
 fn memory(own: &Way, theirs: &Outcome<Way>, against: &str, table: &mut Table) -> Outcome<()> {
     let settled = |hub: &Way| -> Outcome<u64> {
         let mut client = hub.begin()?;

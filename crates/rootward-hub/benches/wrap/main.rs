@@ -1,18 +1,19 @@
-//! What `rootward wrap` and `rootward hub` cost: `cargo bench -p rootward-hub --bench wrap`.
+//! The cost of `rootward wrap` and `rootward hub`: `cargo bench -p rootward-hub --bench wrap`.
 //!
-//! A call, a large result and a start through `wrap`, against the same server without it and behind a hub of others'; a call through the
-//! hub, and the list of many servers that do not run. Stdout carries the table in Markdown and nothing else; progress goes to stderr.
+//! Compares a call, a large result and a start through `wrap` with the same server alone and behind another hub; also
+//! a call through the hub, and the list of many servers that do not run. Stdout carries only the table in Markdown;
+//! progress goes to stderr.
 //!
 //! `ROOTWARD_BEFORE=FILE` compares with another binary of `rootward`, call by call.
 //!
 //! # Layout
 //!
-//! [`echo`] is what is wrapped, [`ways`] are what may stand in between, [`peers`] fetches what others made;
-//! [`calling`], [`carrying`], [`starting`] and [`listing`] measure.
+//! [`echo`] is the wrapped server, [`ways`] are the ways to reach it, [`peers`] fetches other hubs; [`calling`],
+//! [`carrying`], [`starting`] and [`listing`] measure.
 
-#![expect(clippy::disallowed_methods, reason = "the benchmark plays the user, who makes the directories")]
+#![expect(clippy::disallowed_methods, reason = "the benchmark creates the user's directories")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the table goes to stdout, progress to stderr")]
-#![expect(clippy::expect_used, reason = "what answered before answers again, or nothing can be measured")]
+#![expect(clippy::expect_used, reason = "a server that stops answering cannot be measured")]
 
 mod calling;
 mod carrying;
@@ -30,17 +31,17 @@ use ways::Ways;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// On how many cores a row was measured.
+/// The number of cores for a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Cores {
-    /// All processes on one: each waits for the other, and a wake-up costs least.
+    /// All processes on one core: each waits for the other, and a wake-up costs least.
     One,
-    /// As the scheduler likes it.
+    /// As the scheduler decides.
     All,
 }
 
 impl Cores {
-    /// What the name of a row says of it.
+    /// The suffix of a row's name.
     fn told(self) -> &'static str {
         match self {
             Cores::One => "",
@@ -54,7 +55,7 @@ fn main() -> Outcome<()> {
     if arguments.get(1).is_some_and(|argument| argument == echo::SERVE) {
         return echo::serve();
     }
-    // `cargo test --benches` runs this too, to see that it starts; a measurement was not asked for.
+    // `cargo test --benches` also runs this, to check that it starts; it does not ask for a measurement.
     if !arguments.iter().any(|argument| argument == "--bench") {
         eprintln!("nothing measured: run by `cargo bench`");
         return Ok(());

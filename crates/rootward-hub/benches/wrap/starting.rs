@@ -1,4 +1,4 @@
-//! From the start to the first list of tools, the handshake remembered.
+//! From the start to the first list of tools, with a cached handshake.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use crate::{Cores, Outcome};
 use rootward_testkit::bench::measure::in_turns;
 use rootward_testkit::bench::table::{Bar, Table};
 
-/// What `wrap` may add: fifteen milliseconds.
+/// What `wrap` may add: 15 milliseconds.
 const MOST: f64 = 15e6;
 
 const ROUNDS: usize = 100;
@@ -16,7 +16,7 @@ pub(crate) fn measure(ways: &Ways, cores: Cores, table: &mut Table) -> Outcome<(
     let direct = ways.direct();
     let wraps = [("roots from the client", ways.wrap()), ("a root on the command line", ways.wrap_with_root())];
     for (roots, wrap) in wraps {
-        // The handshake is remembered, and that this server does not ask for its roots.
+        // Cached are the handshake, and that this server does not ask for its roots.
         let mut client = wrap.begin()?;
         client.ask("tools/list", "{}")?;
         std::thread::sleep(Duration::from_millis(300));

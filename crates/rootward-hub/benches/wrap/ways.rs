@@ -1,4 +1,4 @@
-//! What may stand between client and server: nothing, `rootward wrap`, `rootward hub`, a hub of others'.
+//! What may be between client and server: nothing, `rootward wrap`, `rootward hub`, or another hub.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use rootward_testkit::bench::client::Client;
 use rootward_testkit::bench::echo;
 use rootward_testkit::bench::peers::rootward;
 
-/// The places of a run, and the binary.
+/// The directories of a run, and the binary.
 #[derive(Clone, Debug)]
 pub(crate) struct Ways {
     binary: PathBuf,
@@ -30,7 +30,7 @@ pub(crate) struct Way {
 }
 
 impl Ways {
-    /// Makes a root with a file in it, and a home for the record and what is remembered.
+    /// Creates a root with a file in it, and a home for the audit log and caches.
     pub(crate) fn new(top: &Path) -> Outcome<Ways> {
         let (home, root) = (top.join("home"), top.join("root"));
         std::fs::create_dir(&home)?;
@@ -46,7 +46,7 @@ impl Ways {
         Ok(ways)
     }
 
-    /// The same with a server in Node, which says much.
+    /// The same with a server in Node, which logs a lot.
     pub(crate) fn of_node(&self) -> Ways {
         Ways { server: ["node", "-e", echo::NODE].map(OsString::from).to_vec(), ..self.clone() }
     }
@@ -66,28 +66,28 @@ impl Ways {
         self.way(&[])
     }
 
-    /// Behind `rootward wrap` as it is by default: confined, decisions on record, roots from the client.
+    /// Behind `rootward wrap` with default settings: confined, audited, roots from the client.
     pub(crate) fn wrap(&self) -> Way {
         self.way(&[self.binary.clone().into(), "wrap".into(), "--".into()])
     }
 
-    /// Behind the `wrap` of another binary, which `ROOTWARD_BEFORE` names: to see what a change costs.
+    /// Behind the `wrap` of another binary, named by `ROOTWARD_BEFORE`: to see the cost of a change.
     pub(crate) fn before(&self) -> Option<Way> {
         let binary = std::env::var_os("ROOTWARD_BEFORE")?;
         Some(self.way(&[binary, "wrap".into(), "--".into()]))
     }
 
-    /// The same with a root on the command line.
+    /// Like [`Ways::wrap`], with a root on the command line.
     pub(crate) fn wrap_with_root(&self) -> Way {
         self.way(&[self.binary.clone().into(), "wrap".into(), self.root.clone().into(), "--".into()])
     }
 
-    /// Behind `rootward hub` with so many servers of this kind, called `s0`, `s1` and so on.
+    /// Behind `rootward hub` with this many servers of this kind, called `s0`, `s1` and so on.
     pub(crate) fn own_hub(&self, count: usize) -> Outcome<Way> {
         let words: Vec<String> = self.server.iter().map(|word| word.display().to_string()).collect();
         let (server, arguments) = words.split_first().ok_or("no server")?;
         let servers = (0..count).map(|number| {
-            // Another word each, so that each has a memory of its own.
+            // A different argument each, so that each has its own cache.
             let arguments = [arguments, &[format!("--number={number}")]].concat();
             (format!("s{number}"), serde_json::json!({"command": server, "args": arguments}))
         });
@@ -98,8 +98,8 @@ impl Ways {
         Ok(Way { line, ..self.direct() })
     }
 
-    /// Behind the crate `mcp-hub` with so many servers of this kind, which says nothing to its log. The tools of a single one keep their
-    /// names.
+    /// Behind the crate `mcp-hub` with this many servers of this kind and logging off. The tools of a single server
+    /// keep their names.
     pub(crate) fn hub(&self, count: usize) -> Outcome<Way> {
         let program = peers::hub()?;
         let words: Vec<String> = self.server.iter().map(|word| word.display().to_string()).collect();
@@ -115,7 +115,7 @@ impl Ways {
 }
 
 impl Way {
-    /// Starts it and greets it.
+    /// Starts it and completes the handshake.
     pub(crate) fn begin(&self) -> Outcome<Client> {
         let mut command = Command::new(&self.line[0]);
         command.args(&self.line[1..]).env_clear().env("HOME", &self.home).env("RUST_LOG", "off");

@@ -1,25 +1,25 @@
-//! What a new configuration changes, for a hub that runs.
+//! What changes between two configurations, for a running hub.
 
 use std::collections::BTreeMap;
 
 use super::{HubConfig, ServerConfig};
 
-/// One difference between two configurations. A server that is switched off counts as absent.
+/// One difference between two configurations. A disabled server counts as absent.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Change {
-    /// The server of this name is gone.
+    /// The named server was removed.
     Removed(String),
-    /// The server of this name is another one now, or has other settings.
+    /// The named server has a different command, address or settings.
     Changed(String),
-    /// A server of this name is new.
+    /// The named server is new.
     Added(String),
     /// The hub's own settings differ.
     Hub,
-    /// The servers that stay have another order.
+    /// The remaining servers are in a different order.
     Order,
 }
 
-/// The differences: servers that are gone, changed and new, each in the order of its file, and then the rest.
+/// The differences: removed, changed and added servers, each in file order, then the rest.
 pub fn changes(old: &HubConfig, new: &HubConfig) -> Vec<Change> {
     let (before, after) = (by_name(old), by_name(new));
     let gone = old.enabled().filter(|server| !after.contains_key(server.name.as_str()));

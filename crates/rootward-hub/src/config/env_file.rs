@@ -1,8 +1,8 @@
-//! The text of an `envFile`: one variable a line.
+//! The text of an `envFile`: one variable per line.
 //!
-//! `NAME=value`, with an optional `export` before it. Lines that begin with `#` are comments. A value in single quotes is taken as it
-//! is; in double quotes, `\n`, `\r`, `\t`, `\"` and `\\` mean what they mean in shells. Nothing is expanded. A value is never part of a
-//! message.
+//! `NAME=value`, with an optional `export` before it. Lines that start with `#` are comments. A value in single
+//! quotes is taken literally; in double quotes, `\n`, `\r`, `\t`, `\"` and `\\` mean the same as in shells. Nothing
+//! is expanded. Messages never contain a value.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use super::template::is_name;
 /// The largest file, in bytes.
 const LONGEST: usize = 1 << 20;
 
-/// Reads the variables of an `envFile`, in its order. A name that stands twice is an error.
+/// Reads the variables of an `envFile`, in file order. A duplicate name is an error.
 pub fn read_env_file(text: &str) -> Result<Vec<(String, String)>, ConfigError> {
     if text.len() > LONGEST {
         let says = format!("the file is larger than {} MiB", LONGEST >> 20);
@@ -41,19 +41,15 @@ pub fn read_env_file(text: &str) -> Result<Vec<(String, String)>, ConfigError> {
         let name = name.trim();
         if !is_name(name) {
             return Err(wrong(
-                format!("`{}` is not the name of a variable", Shown::new(name)),
+                format!("`{}` is not a valid variable name", Shown::new(name)),
                 "use letters, digits and `_`",
             ));
         }
         if !known.insert(name) {
             return Err(wrong(format!("duplicate variable `{name}`"), "keep one of the two"));
         }
-        let value = unquoted(value.trim()).ok_or_else(|| {
-            wrong(
-                format!("the value of `{name}` has a quote that does not end"),
-                "end the value in the quote that it begins with",
-            )
-        })?;
+        let value = unquoted(value.trim())
+            .ok_or_else(|| wrong(format!("the value of `{name}` has an unclosed quote"), "close the quote"))?;
         if value.contains('\0') {
             return Err(wrong(format!("the value of `{name}` has a NUL character"), "remove it"));
         }
@@ -88,7 +84,7 @@ fn unquoted(value: &str) -> Option<String> {
     }
 }
 
-/// Whether nothing but a comment is left.
+/// Whether the rest of the line is empty or a comment.
 fn is_comment(rest: &str) -> bool {
     let rest = rest.trim_start();
     rest.is_empty() || rest.starts_with('#')
@@ -114,11 +110,11 @@ mod tests {
         let check =
             |text: &str, expect: &str| assert_eq!(read_env_file(text).unwrap_err().to_string(), expect, "{text}");
         check("A=1\n  hunter2\n", "line 2, column 3: not a variable");
-        check("=x", "line 1, column 1: `` is not the name of a variable");
-        check("a b=x", "line 1, column 1: `a b` is not the name of a variable");
+        check("=x", "line 1, column 1: `` is not a valid variable name");
+        check("a b=x", "line 1, column 1: `a b` is not a valid variable name");
         check("A=1\nA=2", "line 2, column 1: duplicate variable `A`");
-        check("A=\"hunter2", "line 1, column 1: the value of `A` has a quote that does not end");
-        check("A='hunter2' x", "line 1, column 1: the value of `A` has a quote that does not end");
+        check("A=\"hunter2", "line 1, column 1: the value of `A` has an unclosed quote");
+        check("A='hunter2' x", "line 1, column 1: the value of `A` has an unclosed quote");
         check("A=\0", "line 1, column 1: the value of `A` has a NUL character");
         assert_eq!(read_env_file(&"#".repeat(LONGEST + 1)).unwrap_err().says, "the file is larger than 1 MiB");
     }

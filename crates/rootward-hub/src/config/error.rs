@@ -1,8 +1,8 @@
-//! What is wrong in a configuration file, where, and how to fix it.
+//! Errors and warnings about a configuration file: what is wrong, where, and how to fix it.
 
 use thiserror::Error;
 
-/// A mistake in the file. Nothing of the file is used.
+/// An error in the file. The whole file is rejected.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("line {line}, column {column}: {says}")]
 pub struct ConfigError {
@@ -16,7 +16,7 @@ pub struct ConfigError {
     pub hint: String,
 }
 
-/// Something that was accepted and may not do what its author expects. It is shown as a warning.
+/// Something that was accepted but may not do what its author expects. Shown as a warning.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("line {line}, column {column}: {says}")]
 pub struct ConfigNote {
@@ -24,7 +24,7 @@ pub struct ConfigNote {
     pub line: usize,
     /// The column in characters, from 1.
     pub column: usize,
-    /// What to know.
+    /// The warning.
     pub says: String,
     /// What to do about it.
     pub hint: String,

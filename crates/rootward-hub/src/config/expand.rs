@@ -1,7 +1,6 @@
-//! A server with its variables filled in: what is started or called in one session.
+//! Fills in a server's variables for one session.
 //!
-//! A variable that is not set is an error of this server, and the others go on. Values are never part of a message: they may be
-//! secrets.
+//! A variable that is not set is an error for this server only. Messages never contain values, which may be secrets.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -18,18 +17,19 @@ use super::settings::RootsFrom;
 use super::surroundings::{SessionRoots, Surroundings};
 use super::template::{Piece, Template};
 
-/// How many bytes all texts of a server may have together: the kernel takes no larger command line.
+/// Maximum total length of a server's strings, in bytes. The kernel accepts no longer command line.
 const MOST: usize = 2 << 20;
-/// Secrets that are shorter would mask common words.
+/// Values shorter than this are not masked, because they would mask common words.
 const SHORTEST_SECRET: usize = 6;
-/// Variables that everybody may read.
+/// Variables that are not secret.
 const PLAIN_VARIABLES: [&str; 9] = ["HOME", "USER", "LOGNAME", "PATH", "LANG", "PWD", "SHELL", "TMPDIR", "TERM"];
 
 /// Fills in the variables of a server.
 ///
 /// # Errors
 ///
-/// If a variable is not set and has no default, if the text uses a root and there is none, or if what comes out is not usable.
+/// If a variable is not set and has no default, if the text uses a root and there is none, or if the result is not
+/// usable.
 pub fn expand(server: &ServerConfig, around: &Surroundings<'_>) -> Result<Expanded, ExpandError> {
     let mut filling = Filling { around, left: MOST, secrets: Vec::new() };
     let expanded = filling.server(server).map_err(|problem| problem.of(server))?;
@@ -37,18 +37,18 @@ pub fn expand(server: &ServerConfig, around: &Surroundings<'_>) -> Result<Expand
 }
 
 impl ServerConfig {
-    /// The server's roots, if they are not the client's; empty if it has none. They do not depend on the session, so they can be known
-    /// before [`expand`] fills in `${root}`.
+    /// The server's fixed roots: `None` if it uses the client's roots, empty if it has no roots. They do not depend
+    /// on the session, so they are known before [`expand`] fills in `${root}`.
     ///
     /// # Errors
     ///
-    /// If a variable cannot be filled in, or if what comes out is not a root.
+    /// If a variable cannot be filled in, or the result is not a root.
     pub fn fixed_roots(&self, around: &Surroundings<'_>) -> Result<Option<Vec<Root>>, ExpandError> {
         let mut filling = Filling { around, left: MOST, secrets: Vec::new() };
         filling.fixed_roots(self).map_err(|problem| problem.of(self))
     }
 
-    /// What the server calls directories of this machine.
+    /// The server's own names for directories of this machine.
     ///
     /// # Errors
     ///
@@ -62,7 +62,7 @@ impl ServerConfig {
     }
 }
 
-/// What is wrong, before the server is named.
+/// An error before the server's name is added.
 #[derive(Debug)]
 struct Problem {
     says: String,
@@ -79,10 +79,10 @@ impl Problem {
     }
 }
 
-/// Fills in the texts of one server.
+/// Fills in the strings of one server.
 struct Filling<'s> {
     around: &'s Surroundings<'s>,
-    /// How many bytes may still come.
+    /// How many more bytes are allowed.
     left: usize,
     secrets: Vec<String>,
 }
@@ -123,7 +123,7 @@ impl Filling<'_> {
         let mut args = Vec::with_capacity(process.args.len());
         for argument in &process.args {
             match self.around.roots {
-                // What the roots are called is not looked into for variables.
+                // Root paths are not searched for variables.
                 SessionRoots::At(roots) if argument.is_all_roots() => {
                     for root in roots {
                         self.take(root.as_os_str().len())?;
@@ -161,14 +161,14 @@ impl Filling<'_> {
             url.starts_with("http://") || url.starts_with("https://")
         };
         let url = url.into_string().ok().filter(is_visible).filter(is_http).ok_or_else(|| {
-            let says = format!("`{}` is not an address of HTTP", Shown::new(&masked::url(&remote.url)));
+            let says = format!("`{}` is not an HTTP URL", Shown::new(&masked::url(&remote.url)));
             Problem::new(says, "an address begins with `http://` or `https://` and has no spaces")
         })?;
         let mut headers = Vec::with_capacity(remote.headers.len());
         for (name, value) in &remote.headers {
             let value = self.text(value)?;
             self.secret(&value);
-            // SECURITY: a line break in a value would begin a header of its own (test: a_header_is_one_line)
+            // SECURITY: a line break in a value would start another header (test: a_header_is_one_line)
             let is_line = |value: &String| !value.contains(|letter: char| letter.is_control() && letter != '\t');
             let value = value.into_string().ok().filter(is_line).ok_or_else(|| {
                 let says = format!("header `{}` has a control character", Shown::new(name));
@@ -179,15 +179,16 @@ impl Filling<'_> {
         Ok(ExpandedKind::Http { url, headers })
     }
 
-    /// Places that open. One below a root is open already, with the access that the session has to the root.
+    /// Places opened in addition to the roots. A place below a root is skipped: the session's access to the root
+    /// applies there.
     fn opened(&mut self, key: &str, places: &[Template]) -> Result<Vec<PathBuf>, Problem> {
-        // SECURITY: a root that the client shares for reading would open for writing
-        // (test: a_root_is_not_opened_by_its_variable)
+        // SECURITY: otherwise a root that the client shares read-only would become writable (test:
+        // a_root_is_not_opened_by_its_variable)
         let others = places.iter().filter(|place| !place.uses_roots());
         others.map(|place| self.place(key, place)).collect()
     }
 
-    /// Places that stay closed. Without a root there is nothing below it to close.
+    /// Places that stay closed. Rules about roots are skipped if there are no roots.
     fn closed(&mut self, key: &str, places: &[Template]) -> Result<Vec<PathBuf>, Problem> {
         let is_empty = matches!(self.around.roots, SessionRoots::At([]));
         let meant = places.iter().filter(|place| !(is_empty && place.uses_roots()));
@@ -209,7 +210,7 @@ impl Filling<'_> {
         roots.iter().map(one).collect()
     }
 
-    /// The directory of a pair. What depends on the roots is looked at when they are known.
+    /// The local directory of a pair. If it depends on the roots, it is checked once they are known.
     fn from(&mut self, template: &Template) -> Result<OsString, Problem> {
         if template.uses_roots() { self.text(template) } else { Ok(self.place("paths", template)?.into()) }
     }
@@ -253,7 +254,7 @@ impl Filling<'_> {
                 Piece::OfClient(form) => {
                     return Err(Problem::new(
                         format!("only the client that owns the file can fill in `{}`", Shown::new(form)),
-                        "use a variable of the environment: `${NAME}`",
+                        "use an environment variable: `${NAME}`",
                     ));
                 }
             }
@@ -268,20 +269,20 @@ impl Filling<'_> {
         Ok(OsString::from_vec(filled))
     }
 
-    /// The first root. All of them reach this only where they stay for later.
+    /// The first root, or a placeholder if the roots are not known yet. `${roots}` gets here only in the second case.
     fn root(&self, piece: &Piece) -> Result<Vec<u8>, Problem> {
         match (self.around.roots, piece) {
             (SessionRoots::Later, Piece::Roots) => Ok(b"${roots}".to_vec()),
             (SessionRoots::Later, _) => Ok(b"${root}".to_vec()),
             (SessionRoots::At([first, ..]), _) => Ok(first.as_os_str().as_bytes().to_vec()),
             (SessionRoots::At([]), _) => Err(Problem::new(
-                "it needs a root, and this client shared no directories",
+                "it needs a root, but this client shared no directories",
                 "share a directory in the client, or set `\"roots\"` under the server's key `rootward`",
             )),
         }
     }
 
-    /// A text that stays as it is.
+    /// Returns literal text unchanged.
     fn plain<'v>(&self, text: &'v [u8], template: &Template) -> Result<&'v [u8], Problem> {
         let is_filled_later =
             self.around.roots == SessionRoots::Later && memchr::memmem::find(text, b"${root").is_some();
@@ -314,8 +315,7 @@ impl Filling<'_> {
 
     fn home(&self) -> Result<PathBuf, Problem> {
         let home = self.around.home.filter(|home| home.is_absolute());
-        home.map(Path::to_owned)
-            .ok_or_else(|| Problem::new("the home directory of the user is not known", "set `HOME`"))
+        home.map(Path::to_owned).ok_or_else(|| Problem::new("your home directory is not known", "set `HOME`"))
     }
 
     fn secret_of(&mut self, variable: &str, value: &OsStr) {
@@ -337,7 +337,10 @@ impl Filling<'_> {
 
     fn take(&mut self, length: usize) -> Result<(), Problem> {
         self.left = self.left.checked_sub(length).ok_or_else(|| {
-            Problem::new(format!("its texts are longer than {} MiB", MOST >> 20), "no system starts such a command")
+            Problem::new(
+                format!("its command line and variables are longer than {} MiB", MOST >> 20),
+                "no system can start a command that long",
+            )
         })?;
         Ok(())
     }

@@ -8,24 +8,24 @@ use rootward_core::{Root, Shown};
 use rootward_sandbox::Filesystem;
 use thiserror::Error;
 
-/// A server as it is started or called.
+/// A server, ready to start or connect to.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Expanded {
-    /// What is started or called.
+    /// How the server is reached.
     pub what: ExpandedKind,
-    /// Places that open or stay closed besides the roots.
+    /// Places that are open or closed in addition to the roots.
     pub filesystem: Filesystem,
-    /// Unix sockets that it may connect to.
+    /// Unix sockets that the server may connect to.
     pub sockets: Vec<PathBuf>,
-    /// Its roots, if they are not the client's; empty if it has none.
+    /// The server's fixed roots: `None` if it uses the client's, empty if it has none.
     pub roots: Option<Vec<Root>>,
-    /// It gets no root outside these.
+    /// The server gets no root outside these.
     pub ceiling: Option<Vec<Root>>,
-    /// Values that nobody but the server may read.
+    /// Values that only the server may see.
     pub secrets: Vec<String>,
 }
 
-/// What is started or called.
+/// How a server is reached.
 #[derive(Clone, PartialEq, Eq)]
 pub enum ExpandedKind {
     /// A process.
@@ -38,10 +38,10 @@ pub enum ExpandedKind {
         env: Vec<(String, OsString)>,
         /// A file with more variables, absolute.
         env_file: Option<PathBuf>,
-        /// Where it is started, absolute.
+        /// The working directory, absolute.
         cwd: Option<PathBuf>,
     },
-    /// A server elsewhere.
+    /// A remote server.
     Http {
         /// Its address.
         url: String,
@@ -56,13 +56,13 @@ pub enum ExpandedKind {
 pub struct ExpandError {
     /// The server.
     pub server: String,
-    /// What is wrong. It has no values of variables in it.
+    /// What is wrong. It contains no variable values.
     pub says: String,
     /// How to fix it.
     pub hint: String,
 }
 
-/// Without values that may be secrets.
+/// Omits values that may be secret.
 impl fmt::Debug for Expanded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Expanded")
@@ -75,7 +75,7 @@ impl fmt::Debug for Expanded {
     }
 }
 
-/// Without values that may be secrets: arguments and the address are left out, variables and headers have only their names.
+/// Omits values that may be secret: arguments, the address, and the values of variables and headers.
 impl fmt::Debug for ExpandedKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

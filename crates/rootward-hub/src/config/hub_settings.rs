@@ -1,4 +1,4 @@
-//! The key `rootward` of the whole file: what the hub does with all servers together.
+//! The key `rootward` at the top of the file: settings of the hub itself.
 
 use std::time::Duration;
 
@@ -12,17 +12,17 @@ use super::tree::{Node, Section};
 pub(super) const KEYS: [&str; 5] = ["catalog", "prefix", "separator", "idle_seconds", "limits"];
 /// The keys of `limits`.
 pub(super) const LIMIT_KEYS: [&str; 4] = ["sessions", "children", "queued_calls", "open_questions"];
-/// The words of `catalog`.
+/// The values of `catalog`.
 pub(super) const CATALOG: [(Catalog, &str); 2] = [(Catalog::Merged, "merged"), (Catalog::Compact, "compact")];
-/// The words of `prefix`.
+/// The values of `prefix`.
 pub(super) const PREFIX: [(Prefix, &str); 3] =
     [(Prefix::Always, "always"), (Prefix::Collisions, "collisions"), (Prefix::Never, "never")];
 
 /// The longest separator.
 const LONGEST_SEPARATOR: usize = 4;
-/// A limit larger than that is a mistake.
+/// The largest accepted value of a limit.
 const LARGEST_LIMIT: u64 = 100_000;
-/// A year. Longer is a mistake.
+/// The longest accepted idle time: one year.
 const LONGEST_IDLE: u64 = 365 * 24 * 60 * 60;
 
 /// Settings of the hub.
@@ -30,13 +30,13 @@ const LONGEST_IDLE: u64 = 365 * 24 * 60 * 60;
 pub struct HubSettings {
     /// How clients see the servers' tools.
     pub catalog: Catalog,
-    /// When a tool has the server's prefix before its name.
+    /// When a tool's name gets the server's prefix.
     pub prefix: Prefix,
-    /// What stands between prefix and name.
+    /// The text between prefix and name.
     pub separator: String,
-    /// How long a child may have nothing to do before it is ended.
+    /// How long a child may be idle before it is stopped.
     pub idle: Duration,
-    /// How much of everything there may be.
+    /// Upper limits.
     pub limits: Limits,
 }
 
@@ -50,28 +50,28 @@ pub enum Catalog {
     Compact,
 }
 
-/// When a tool has the server's prefix before its name.
+/// When a tool's name gets the server's prefix.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Prefix {
     /// Always: a name never changes because another server was added.
     #[default]
     Always,
-    /// Where two servers have a tool of the same name.
+    /// Only if two servers have a tool of the same name.
     Collisions,
-    /// Never: of two tools with one name, only the first is seen.
+    /// Never: if two tools have the same name, clients see only the first.
     Never,
 }
 
-/// How much of everything there may be.
+/// Upper limits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Limits {
-    /// Sessions at a time.
+    /// Concurrent sessions.
     pub sessions: usize,
-    /// Processes and connections at a time, of all servers.
+    /// Concurrent processes and connections, of all servers.
     pub children: usize,
-    /// Calls that wait, in one session.
+    /// Queued calls per session.
     pub queued_calls: usize,
-    /// Questions of servers that the client has not answered, in one session.
+    /// Server requests that the client has not answered, per session.
     pub open_questions: usize,
 }
 
@@ -94,7 +94,7 @@ impl Default for Limits {
 }
 
 impl HubSettings {
-    /// Reads the value of the key `rootward` of the file.
+    /// Reads the value of the top-level key `rootward`.
     pub(super) fn read(node: &Node<'_, '_>) -> Result<HubSettings, ConfigError> {
         let section = node.section()?;
         section.allow_only(&KEYS)?;

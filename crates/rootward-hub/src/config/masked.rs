@@ -1,28 +1,28 @@
-//! A server as it may be shown, for `hub --check`: what is or may be a secret is hidden.
+//! A server with its secrets hidden, for `hub --check`.
 //!
-//! Of variables and headers, only what comes from elsewhere is shown, as the reference that the file has: `Bearer ${TOKEN}` becomes
-//! `…${TOKEN}`. In arguments and addresses, what looks like a secret is hidden. That part is for eyes, not a wall: a secret that
-//! looks like an ordinary word is shown.
+//! For variables and headers, only references are shown: `Bearer ${TOKEN}` becomes `…${TOKEN}`. In arguments and
+//! addresses, anything that looks like a secret is hidden. That is a courtesy, not a guarantee: a secret that looks
+//! like an ordinary word is shown.
 
 use super::server::{ServerConfig, ServerKind};
 use super::template::{Piece, Template};
 
-/// What is shown in place of what is hidden.
+/// Replaces hidden text.
 const HIDDEN: &str = "…";
-/// What is in the names of secrets.
+/// Substrings of names that indicate a secret.
 const TELLING: [&str; 9] = ["KEY", "TOKEN", "SECRET", "PASS", "AUTH", "CRED", "COOKIE", "BEARER", "DSN"];
-/// How tokens of well-known services begin.
+/// Prefixes of tokens from well-known services.
 const TOKENS: [&str; 12] =
     ["ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "sk-", "sk_", "xoxb-", "xoxp-", "AKIA", "AIza", "eyJ"];
-/// Tokens are longer than words.
+/// Minimum length of a string with such a prefix to count as a token.
 const SHORTEST_TOKEN: usize = 16;
-/// Words that are as long as this and have digits in them are taken for tokens.
+/// Minimum length of a string with letters and digits to count as a token.
 const SHORTEST_RANDOM: usize = 24;
 
-/// A server as it may be shown. Variables of the file are not filled in.
+/// A server as `hub --check` shows it. Variables are not filled in.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct MaskedServer {
-    /// The program, of a process.
+    /// The program, if the server is a process.
     pub command: Option<String>,
     /// Its arguments.
     pub args: Vec<String>,
@@ -30,16 +30,16 @@ pub struct MaskedServer {
     pub env: Vec<(String, String)>,
     /// The file with more variables.
     pub env_file: Option<String>,
-    /// Where it is started.
+    /// The working directory.
     pub cwd: Option<String>,
-    /// The address, of a server elsewhere.
+    /// The address, if the server is remote.
     pub url: Option<String>,
     /// The headers: names, and values without their literal parts.
     pub headers: Vec<(String, String)>,
 }
 
 impl ServerConfig {
-    /// The server as it may be shown.
+    /// The server with its secrets hidden.
     pub fn masked(&self) -> MaskedServer {
         let values = |pairs: &[(String, Template)]| {
             pairs.iter().map(|(name, value)| (name.clone(), references(value))).collect()
@@ -62,13 +62,13 @@ impl ServerConfig {
     }
 }
 
-/// Whether a name says that its value is a secret.
+/// Whether a name indicates that its value is a secret.
 pub(super) fn is_telling(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     TELLING.iter().any(|word| name.contains(word))
 }
 
-/// The references of a text; what is written between them is hidden.
+/// The references in a template, with the literal text between them hidden.
 pub(super) fn references(template: &Template) -> String {
     let one = |piece: &Piece| match piece {
         Piece::Literal(_) => HIDDEN.to_owned(),
@@ -78,7 +78,7 @@ pub(super) fn references(template: &Template) -> String {
     template.pieces().iter().map(one).collect()
 }
 
-/// The address without user, query and fragment, and without parts of its path that look like secrets.
+/// The address without user, query, fragment, and path segments that look like secrets.
 pub(super) fn url(template: &Template) -> String {
     let text = shown(template);
     let Some((scheme, rest)) = text.split_once("://") else { return text };
@@ -92,7 +92,7 @@ pub(super) fn url(template: &Template) -> String {
     format!("{scheme}://{host}{}{query}", path.join("/"))
 }
 
-/// What the words so far say about the next one.
+/// What the arguments so far say about the next one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Next {
     Anything,
@@ -156,7 +156,7 @@ fn is_token(word: &str) -> bool {
     is_known || is_random
 }
 
-/// The text as it is written, without the defaults of variables that are secrets.
+/// The template as written, without default values of secret variables.
 fn shown(template: &Template) -> String {
     let one = |piece: &Piece| match piece {
         Piece::Literal(text) => text.clone(),

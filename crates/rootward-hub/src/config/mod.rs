@@ -1,8 +1,9 @@
-//! The hub's configuration: the file that the user already has for a client, and what Rootward adds to it.
+//! The hub's configuration: the file that the user already has for a client, plus Rootward's settings.
 //!
-//! The file is JSON with comments. It has the servers under `mcpServers` (Claude, Cursor, Windsurf) or `servers` (VS Code). Keys of
-//! clients that nobody here knows are passed over. Rootward's own settings are under the key `rootward`, of a server and of the whole
-//! file; there, everything is understood or an error. A file with a mistake is never used in part.
+//! The file is JSON with comments. The servers are under `mcpServers` (Claude, Cursor, Windsurf) or `servers` (VS
+//! Code). Unknown keys belong to the client and are ignored. Rootward's own settings are under the key `rootward`, in
+//! a server and at the top of the file; there, an unknown key is an error. A file with an error is rejected as a
+//! whole.
 //!
 //! ```
 //! use std::path::PathBuf;
@@ -29,13 +30,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! - [`HubConfig::read`]: the text of the file. [`ConfigError`] has the line, the column and the way out.
-//! - [`ServerConfig`], [`ServerSettings`], [`HubSettings`]: what it says. [`SCHEMA`]: the same for editors.
-//! - [`expand`]: a server with its variables filled in. [`ServerConfig::masked`]: a server as it may be shown.
-//! - [`PathMap`]: paths of a child that sees others; [`PathPairs`] before the roots are known.
-//! - [`exposed_name`]: what clients call a tool. [`changes()`]: what a new file changes.
+//! - [`HubConfig::read`]: reads the text of the file. [`ConfigError`] has the line, the column and a hint.
+//! - [`ServerConfig`], [`ServerSettings`], [`HubSettings`]: the contents. [`SCHEMA`]: the same for editors.
+//! - [`expand`]: a server with its variables filled in. [`ServerConfig::masked`]: a server with its secrets hidden.
+//! - [`PathMap`]: translates paths for a child that sees different ones; [`PathPairs`] is the map before the roots
+//!   are known.
+//! - [`exposed_name`]: the name of a tool for clients. [`changes()`]: what differs in a new file.
 //!
-//! Nothing here opens a file or looks at the environment.
+//! Nothing here opens a file or reads the environment.
 
 mod changes;
 mod env_file;
@@ -87,20 +89,20 @@ pub use tree::LONGEST;
 use tree::{Node, Section};
 use vscode::Sandbox;
 
-/// The keys of the file that are read.
+/// The top-level keys that are read.
 #[cfg(test)]
 const KEYS: [&str; 5] = ["mcpServers", "servers", "mcp", "sandbox", "rootward"];
-/// More servers than that are a mistake.
+/// The largest accepted number of servers.
 const MOST_SERVERS: usize = 1000;
 
 /// The hub's configuration. The default has no servers.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct HubConfig {
-    /// The servers in the file's order, also those that it switches off.
+    /// All servers in file order, including disabled ones.
     pub servers: Vec<ServerConfig>,
     /// Settings of the hub itself.
     pub hub: HubSettings,
-    /// What was accepted and may not do what its author expects.
+    /// Warnings: settings that were accepted but may not do what their author expects.
     pub notes: Vec<ConfigNote>,
 }
 
@@ -109,17 +111,17 @@ impl HubConfig {
     ///
     /// # Errors
     ///
-    /// If anything in it that Rootward reads is not understood. Then nothing of it is used.
+    /// If Rootward does not understand something that it reads. Then the whole file is rejected.
     pub fn read(text: &str) -> Result<HubConfig, ConfigError> {
         tree::with_top(text, read)
     }
 
-    /// The servers that the file does not switch off.
+    /// The servers that are not disabled.
     pub fn enabled(&self) -> impl Iterator<Item = &ServerConfig> {
         self.servers.iter().filter(|server| !server.disabled)
     }
 
-    /// The server of this name.
+    /// The server with this name.
     pub fn server(&self, name: &str) -> Option<&ServerConfig> {
         self.servers.iter().find(|server| server.name == name)
     }
@@ -147,7 +149,7 @@ fn read(top: &Node<'_, '_>) -> Result<HubConfig, ConfigError> {
     Ok(config)
 }
 
-/// The object with the servers, and the `sandbox` that is meant for all of them.
+/// The object with the servers, and the `sandbox` that applies to all of them.
 fn servers<'n, 't>(file: &Section<'n, 't>) -> Result<(Section<'n, 't>, Option<Node<'n, 't>>), ConfigError> {
     let settings = file.given("mcp").filter(Node::is_object).map(|node| node.section()).transpose()?;
     let of_settings = settings.as_ref().and_then(|section| Some(("mcp", section.get("servers")?)));
@@ -164,7 +166,7 @@ fn servers<'n, 't>(file: &Section<'n, 't>) -> Result<(Section<'n, 't>, Option<No
         let says = "the file has no servers: neither `mcpServers` nor `servers`";
         return Err(file.wrong(says, r#"write `"mcpServers": {…}`; `{}` in it for no servers"#));
     };
-    // At the top of another client's file, the key says something about the client.
+    // In other clients' files, a top-level `sandbox` is about the client itself.
     let sandbox = match (key, settings) {
         ("servers", _) => file.given("sandbox"),
         ("mcp", Some(settings)) => settings.given("sandbox"),

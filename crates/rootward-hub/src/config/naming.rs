@@ -1,23 +1,24 @@
-//! What clients call the tools of many servers.
+//! The names of tools for clients.
 //!
-//! The common limit of models for the name of a tool is `^[a-zA-Z0-9_-]{1,64}$`, and a client may put a prefix of its own before
-//! it. So a name with a prefix always keeps within that set. The prefix is there by default, because names must not change when
-//! another server is added: permissions that a user gave go by them.
+//! Most models accept tool names that match `^[a-zA-Z0-9_-]{1,64}$`, and a client may add a prefix of its own. So a
+//! prefixed name always stays within that set. Names are prefixed by default, because they must not change when
+//! another server is added: the user's permissions refer to them.
 
 use sha2::{Digest, Sha256};
 
-/// The longest name that every model takes.
+/// The longest name that every model accepts.
 const LONGEST_NAME: usize = 64;
 /// The longest prefix.
 pub(super) const LONGEST_PREFIX: usize = 32;
-/// How many characters of a hash a changed name ends in.
+/// Length of the hash at the end of a changed name.
 const HASH: usize = 8;
 
-/// The name by which clients know a server's tool.
+/// The name of a server's tool for clients.
 ///
-/// Without a prefix it is the tool's own name, untouched. With one, it keeps to `[a-zA-Z0-9_-]` and 64 characters; where that
-/// takes a change, the name ends in a hash of the whole. The same input always gives the same name. Two servers can still meet
-/// in one name (`a` with `b__c`, `a__b` with `c`): keep a table of names, and never split one at the separator.
+/// Without a prefix it is the tool's own name, unchanged. With a prefix, it is limited to `[a-zA-Z0-9_-]` and 64
+/// characters; a name that had to be changed ends in a hash of the original. The same input always gives the same
+/// name. Names of two servers can still collide (`a` with `b__c`, `a__b` with `c`): keep a table of names, and never
+/// split a name at the separator.
 ///
 /// ```
 /// use rootward_hub::config::exposed_name;
@@ -40,7 +41,7 @@ pub fn exposed_name(prefix: &str, separator: &str, tool: &str) -> String {
     format!("{kept}_{hash:0HASH$x}")
 }
 
-/// The prefix of a server that was given none.
+/// The default prefix of a server.
 pub(super) fn prefix_of(server: &str) -> String {
     let mut prefix = in_plain_letters(server);
     prefix.truncate(LONGEST_PREFIX);

@@ -1,8 +1,9 @@
-//! Paths of a child that sees other paths than this machine: a container, Windows beside WSL, a remote machine.
+//! Translates paths for a child that sees other paths than this machine: a container, Windows beside WSL, a remote
+//! machine.
 //!
-//! A map is a list of pairs: a directory here, and what the child calls it. Only texts are compared, by whole components, and the
-//! deepest directory decides. What does not map is refused by the caller; nothing is guessed, and `..` is never collapsed,
-//! because only a disk knows where it leads.
+//! A map is a list of pairs: a directory here, and the child's name for it. Paths are compared as text, by whole
+//! components, and the deepest directory wins. The caller refuses a path that does not map. `..` is never collapsed,
+//! because only the file system knows where it leads.
 
 mod pairs;
 
@@ -15,7 +16,7 @@ pub use pairs::PathPairs;
 use rootward_core::{PathStyle, PathText, PlacedRoot, RootUri, Shown, text_contains};
 use thiserror::Error;
 
-/// Directories of this machine and what a child calls them.
+/// Directories of this machine and the child's names for them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PathMap {
     pairs: Vec<Pair>,
@@ -30,7 +31,7 @@ struct Pair {
     style: PathStyle,
 }
 
-/// Why pairs are not a map.
+/// Why a list of pairs is not a valid map.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum PathMapError {
     /// The directory here is not usable.
@@ -42,13 +43,14 @@ pub enum PathMapError {
     /// Two pairs for one directory here.
     #[error("`{}` is mapped twice", Shown::new(.0))]
     FromTwice(String),
-    /// Two pairs for one directory of the child: the way back would be a guess.
+    /// Two pairs for one directory of the child: the reverse mapping would be ambiguous.
     #[error("two directories are mapped to `{}`", Shown::new(.0))]
     ToTwice(String),
 }
 
 impl PathMap {
-    /// Makes a map of pairs: a directory of this machine, and the child's name for it (`/projects`, `C:\work`, `\\host\share`).
+    /// Creates a map from pairs: a directory of this machine, and the child's name for it (`/projects`, `C:\work`,
+    /// `\\host\share`).
     pub fn new(pairs: impl IntoIterator<Item = (PathBuf, String)>) -> Result<PathMap, PathMapError> {
         let mut all: Vec<Pair> = Vec::new();
         for (from, to) in pairs {
@@ -66,8 +68,8 @@ impl PathMap {
         Ok(PathMap { pairs: all })
     }
 
-    /// What the child calls a path of this machine. `None` if the path is in no mapped directory, has a `..`, or has a name that
-    /// the child's system does not know.
+    /// The child's name for a path of this machine. `None` if no mapped directory contains the path, or if it
+    /// contains `..` or a name that is not valid on the child's system.
     pub fn to_child(&self, path: &Path) -> Option<String> {
         let path = path.to_str()?;
         let (pair, below) = deepest(self.pairs.iter().map(|pair| (pair, pair.from.as_str(), PathStyle::Posix)), path)?;
@@ -83,22 +85,24 @@ impl PathMap {
         if below.is_empty() {
             text.clone_from(&pair.to);
         }
-        // SECURITY: another pair may cover this place in the child, or the child's system may read a name as two: then the text
-        // means another file there (test: a_place_that_another_pair_covers_does_not_map)
+        // SECURITY: another pair may shadow this place in the child, or the child's system may parse a name
+        // differently; then the text would mean another file there (test:
+        // a_place_that_another_pair_covers_does_not_map)
         let back = self.to_host(&text)?;
         (components(path, PathStyle::Posix)? == components(back.to_str()?, PathStyle::Posix)?).then_some(text)
     }
 
-    /// The path of this machine that the child means by a text. `None` if the text is in no mapped directory or has a `..`.
+    /// The local path that the child means by a text. `None` if no mapped directory contains the text, or if it
+    /// contains `..`.
     pub fn to_host(&self, text: &str) -> Option<PathBuf> {
         let (pair, below) = deepest(self.pairs.iter().map(|pair| (pair, pair.to.as_str(), pair.style)), text)?;
         Some([pair.from.as_str()].into_iter().chain(below).collect())
     }
 }
 
-/// What the engine asks of a map.
+/// Used by the engine.
 impl PathMap {
-    /// The path of this machine that a child means by a text in a call: a path or a `file:` URI.
+    /// The local path that a child means by a string in a call: a path or a `file:` URI.
     pub(crate) fn meant(&self, text: &str) -> Option<PathBuf> {
         if is_uri(text) {
             let styles = [PathStyle::Posix, PathStyle::Windows];
@@ -108,32 +112,32 @@ impl PathMap {
             });
         }
         let is_windows = self.has(PathStyle::Windows);
-        // The path of a URI, as some readers leave it.
+        // The path part of a URI, as some parsers return it: `/C:/…`.
         let text = text.strip_prefix('/').filter(|below| is_windows && has_drive(below)).unwrap_or(text);
         let is_share = is_windows && text.starts_with("//");
         let text = if is_share { Cow::Owned(text.replace('/', "\\")) } else { Cow::Borrowed(text) };
         self.to_host(&text)
     }
 
-    /// The readings of a text in a call are made of these: a child on Windows takes both kinds of slashes alike.
+    /// Normalizes slashes before readings are derived: a child on Windows treats both kinds the same.
     pub(crate) fn as_read<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let changes = self.has(PathStyle::Windows) && text.contains('\\');
         if changes { Cow::Owned(text.replace('\\', "/")) } else { Cow::Borrowed(text) }
     }
 
-    /// What the child calls a root.
+    /// The child's name for a root.
     pub(crate) fn root_to_child(&self, root: &PlacedRoot) -> Option<String> {
         self.to_child(&root.root.path).or_else(|| self.to_child(&root.place))
     }
 
-    /// The same as a URI.
+    /// Like [`PathMap::root_to_child`], as a URI.
     pub(crate) fn uri_to_child(&self, root: &PlacedRoot) -> Option<String> {
         let path = self.root_to_child(root)?;
         let style = if path.starts_with('/') { PathStyle::Posix } else { PathStyle::Windows };
         RootUri::from_path(Path::new(&path), style).ok().map(|uri| uri.as_str().to_owned())
     }
 
-    /// What stands between paths in a list of the child's.
+    /// The separator in the child's path lists.
     pub(crate) fn between(&self) -> &'static str {
         if self.has(PathStyle::Windows) { ";" } else { ":" }
     }
@@ -143,7 +147,7 @@ impl PathMap {
     }
 }
 
-/// Whether a text is a path that begins where its reader is, in either style.
+/// Whether a text is a relative path, in either style.
 pub(crate) fn is_relative(text: &str) -> bool {
     !text.starts_with(['/', '\\', '~']) && !has_drive(text) && !is_uri(text)
 }
@@ -156,7 +160,7 @@ fn is_uri(text: &str) -> bool {
     text.as_bytes().get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case(b"file:"))
 }
 
-/// The pairs, for people.
+/// Shows the pairs to people.
 impl fmt::Display for PathMap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, pair) in self.pairs.iter().enumerate() {
@@ -181,18 +185,19 @@ impl Pair {
     }
 }
 
-/// Whether a text is an absolute path of its style, and has neither `.` nor `..`.
+/// Whether a text is an absolute path in its style without `.` and `..`.
 fn is_absolute(text: &str, style: PathStyle) -> bool {
     let has_dot = text.split(['/', '\\']).any(|name| name == ".");
     !has_dot && components(text, style).is_some()
 }
 
-/// The item whose directory holds the text and is the deepest, and the names below that directory.
+/// The item with the deepest directory that contains the text, and the names below that directory.
 fn deepest<'d, 't, T>(
     items: impl Iterator<Item = (T, &'d str, PathStyle)>,
     text: &'t str,
 ) -> Option<(T, Vec<&'t str>)> {
-    // SECURITY: whole components, or `/projects` would hold `/projects-evil` (test: only_whole_components_match)
+    // SECURITY: compare whole components, or `/projects` would contain `/projects-evil` (test:
+    // only_whole_components_match)
     let holding = items.filter(|(_, directory, style)| text_contains(directory, text, *style));
     let counted = holding.filter_map(|(item, directory, style)| {
         let depth = components(directory, style)?.len();
@@ -203,23 +208,23 @@ fn deepest<'d, 't, T>(
     Some((item, names.get(depth..)?.to_vec()))
 }
 
-/// The names of an absolute text; `None` if it is not absolute, breaks a rule of its style or has a `..`.
+/// The components of an absolute path. `None` if it is not absolute, not valid in its style, or contains `..`.
 fn components(text: &str, style: PathStyle) -> Option<Vec<&str>> {
     let separators: &[char] = match style {
         PathStyle::Posix if text.starts_with('/') => &['/'],
         PathStyle::Windows if !text.starts_with(['~', '/']) => &['/', '\\'],
         _ => return None,
     };
-    // Not a URI, which is a path in another spelling.
+    // A URI is not accepted here; the caller decodes it first.
     if is_uri(text) || !matches!(PathText::read(text.as_bytes(), style, None), Ok(PathText::Absolute(_))) {
         return None;
     }
     let names: Vec<&str> = text.split(separators).filter(|name| !matches!(*name, "" | ".")).collect();
-    // `/projects/../etc` begins with `/projects`.
+    // Otherwise `/projects/../etc` would start with `/projects`.
     (!names.contains(&"..")).then_some(names)
 }
 
-/// Whether a path is absolute and has no dot segments, by its text alone.
+/// Whether a path is absolute without dot segments, judging by its text alone.
 pub(super) fn is_clean(path: &Path) -> bool {
     let bytes = path.as_os_str().as_bytes();
     bytes.starts_with(b"/")

@@ -1,4 +1,4 @@
-//! The same configuration as a JSON Schema, for editors. A test holds it against the reader.
+//! The JSON Schema of the configuration, for editors. Tests compare it with the reader.
 
 /// The JSON Schema of the configuration file.
 pub const SCHEMA: &str = include_str!("../../schema/mcp.schema.json");
@@ -19,7 +19,7 @@ mod tests {
         schema.pointer(pointer).unwrap_or_else(|| panic!("{pointer}"))
     }
 
-    /// Objects of the schema, the keys that the reader knows there, and whether it refuses others.
+    /// Objects in the schema, the keys that the reader knows there, and whether it rejects others.
     fn objects() -> Vec<(&'static str, Vec<&'static str>, bool)> {
         vec![
             ("", super::super::KEYS.to_vec(), false),
@@ -115,7 +115,8 @@ mod tests {
         }
     }
 
-    /// A value that no key takes proves that each key of the schema is read, and below `rootward` that the type is checked.
+    /// Gives each key of the schema an invalid value. An error proves that the key is read, and below `rootward` that
+    /// its type is checked.
     #[test]
     fn every_key_of_the_schema_is_read() {
         let server = |rest: &str| format!(r#"{{"servers": {{"a": {{"command": "a", {rest}}}}}}}"#);
@@ -129,7 +130,7 @@ mod tests {
             };
             let wrong = format!("\"{key}\": {wrong}");
             let text = match (pointer, key) {
-                // Other things that clients write under these keys are left alone, or hold more than one value.
+                // Clients may write other values under these keys, or the key accepts several types.
                 ("", "sandbox" | "mcp") | ("/definitions/server", "transport" | "command") => continue,
                 ("", "mcpServers" | "servers") => format!("{{{wrong}}}"),
                 ("", _) => format!("{{\"servers\": {{}}, {wrong}}}"),

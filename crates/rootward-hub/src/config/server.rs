@@ -1,4 +1,4 @@
-//! One server of the file, as its client writes it. Keys that nobody here knows are the client's own.
+//! One server of the file, as clients write it. Unknown keys belong to the client.
 
 use rootward_core::Shown;
 
@@ -37,9 +37,9 @@ pub(super) const KEYS: [&str; 19] = [
 ];
 /// The keys that can hold the address.
 const URL_KEYS: [&str; 3] = ["url", "serverUrl", "httpUrl"];
-/// The words of `type`.
+/// The value of `type` for a process.
 pub(super) const STDIO: &str = "stdio";
-/// Those for servers that are reached by an address.
+/// The values of `type` for remote servers.
 pub(super) const HTTP: [&str; 4] = ["http", "streamable-http", "streamableHttp", "streamable_http"];
 /// The transport that is not supported.
 const SSE: &str = "sse";
@@ -57,16 +57,16 @@ pub struct ServerConfig {
     pub what: ServerKind,
     /// Whether the file switches it off: `disabled: true` or `enabled: false`.
     pub disabled: bool,
-    /// What Rootward's user says about it.
+    /// Rootward's settings for this server.
     pub rootward: ServerSettings,
 }
 
 /// How a server is reached.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ServerKind {
-    /// It is a process, on standard input and output.
+    /// A process, on standard input and output.
     Stdio(Stdio),
-    /// It is somewhere else, over streamable HTTP.
+    /// A remote server, over streamable HTTP.
     Http(Http),
 }
 
@@ -75,41 +75,41 @@ pub enum ServerKind {
 pub struct Stdio {
     /// The program.
     pub command: Template,
-    /// Its arguments. One that is exactly `${roots}` becomes one for each root.
+    /// Its arguments. An argument that is exactly `${roots}` becomes one argument per root.
     pub args: Vec<Template>,
-    /// Its variables, in the file's order. Often secrets.
+    /// Its variables, in file order. Often secrets.
     pub env: Vec<(String, Template)>,
-    /// Variables that it must not have: those that are `null` in the file.
+    /// Variables to remove: those that are `null` in the file.
     pub unset: Vec<String>,
-    /// A file with more variables, see [`super::read_env_file`]. `env` counts more.
+    /// A file with more variables, see [`super::read_env_file`]. `env` takes precedence.
     pub env_file: Option<Template>,
-    /// Where it is started.
+    /// The working directory.
     pub cwd: Option<Template>,
 }
 
-/// An address and what is sent along.
+/// An address and its headers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Http {
     /// The address.
     pub url: Template,
-    /// The headers, in the file's order. Often secrets.
+    /// The headers, in file order. Often secrets.
     pub headers: Vec<(String, Template)>,
 }
 
 impl ServerConfig {
-    /// What stands before the names of its tools, where names have a prefix; empty for nothing.
+    /// The prefix of its tool names, if names are prefixed; empty for no prefix.
     pub fn prefix(&self) -> String {
         self.rootward.prefix.clone().unwrap_or_else(|| prefix_of(&self.name))
     }
 
-    /// Whether its command line, its address or its places depend on the session's roots: then a child fits only the roots that it
-    /// was started with.
+    /// Whether its command line, address or places depend on the session's roots. If so, a child is valid only for
+    /// the roots that it was started with.
     pub fn uses_roots(&self) -> bool {
         let has_template = |text: &String| ["${root}", "${roots}"].iter().any(|variable| text.contains(variable));
         self.templates().any(Template::uses_roots) || self.rootward.set.values().any(has_template)
     }
 
-    /// Whether the server is told the roots when it asks. One on another machine is not, unless the file says so.
+    /// Whether the server may see the roots when it asks. By default, a process may and a remote server may not.
     pub fn tells_roots(&self) -> bool {
         self.rootward.tell_roots.unwrap_or(matches!(self.what, ServerKind::Stdio(_)))
     }
@@ -128,14 +128,14 @@ impl ServerConfig {
         own.into_iter().chain(self.rootward.templates())
     }
 
-    /// Reads an entry. `shared` is the `sandbox` of the whole file.
+    /// Reads an entry. `shared` is the top-level `sandbox` of the file.
     pub(super) fn read(
         name: &str,
         node: &Node<'_, '_>,
         shared: Option<&Sandbox>,
         notes: &mut Vec<ConfigNote>,
     ) -> Result<ServerConfig, ConfigError> {
-        // Messages name keys as they are inside the server.
+        // Messages show keys relative to the server.
         let section = node.section()?.called("");
         section.refuse_misspelt("rootward")?;
         let is_set = |key: &str| section.given(key).map(|node| node.boolean()).transpose();
@@ -172,13 +172,13 @@ impl ServerConfig {
         Ok(server)
     }
 
-    /// Refuses settings that contradict each other.
+    /// Rejects settings that contradict each other.
     fn check(&self, section: &Section<'_, '_>) -> Result<(), ConfigError> {
         let settings = &self.rootward;
         let has_client_roots = settings.roots == RootsFrom::Client
             && (matches!(self.what, ServerKind::Stdio(_)) || self.tells_roots() || self.uses_roots());
-        // SECURITY: one child for all would see the directories of every client
-        // (test: a_child_for_all_has_no_clients_roots)
+        // SECURITY: a single child for all clients would see every client's directories (test:
+        // a_child_for_all_has_no_clients_roots)
         if settings.isolation == Isolation::All && has_client_roots {
             let says = "`rootward.isolation` is `all`, and the server gets the roots of each client";
             let hint = "set `\"roots\": \"none\"` or a list of directories, or use `\"isolation\": \"roots\"`";
@@ -191,7 +191,7 @@ impl ServerConfig {
         Ok(())
     }
 
-    /// Refuses a hub behind the hub: with the same file, each would start the next.
+    /// Rejects a hub behind the hub: with the same file, each hub would start another one.
     fn check_command(&self, section: &Section<'_, '_>, notes: &mut Vec<ConfigNote>) -> Result<(), ConfigError> {
         let ServerKind::Stdio(process) = &self.what else { return Ok(()) };
         let program = process.command.literal().unwrap_or_default();
@@ -200,7 +200,7 @@ impl ServerConfig {
         }
         match process.args.first().and_then(Template::literal) {
             Some("hub") => {
-                let says = "the server is a hub of Rootward";
+                let says = "the server is itself a Rootward hub";
                 Err(section.wrong_key("command", says, "remove it, or set `\"disabled\": true`"))
             }
             Some("wrap") => {
@@ -214,9 +214,9 @@ impl ServerConfig {
     }
 }
 
-/// Refuses a name that could not be shown, or told from another.
+/// Rejects a name that cannot be displayed or distinguished from another.
 pub(super) fn check_name(servers: &Section<'_, '_>, name: &str) -> Result<(), ConfigError> {
-    // What turns the direction of a line, or is not seen at all.
+    // Bidirectional controls and invisible characters.
     let is_hidden = |letter: char| {
         letter.is_control()
             || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
@@ -233,7 +233,7 @@ pub(super) fn check_name(servers: &Section<'_, '_>, name: &str) -> Result<(), Co
     Err(servers.wrong_key(name, says, "give the server a short, plain name"))
 }
 
-/// The old transport keeps one connection open for the answers of another, which the hub does not speak.
+/// Rejects the old HTTP+SSE transport, which the hub does not support.
 fn refuse_sse(section: &Section<'_, '_>) -> Result<(), ConfigError> {
     for (key, node) in transports(section) {
         if node.string()? == SSE {
@@ -245,7 +245,8 @@ fn refuse_sse(section: &Section<'_, '_>) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// The keys that name the transport. `transport` is taken only as a word: clients also write other things there.
+/// The keys that name the transport. `transport` counts only if it is a string: clients also store other things
+/// there.
 fn transports<'n, 't>(section: &Section<'n, 't>) -> Vec<(&'static str, Node<'n, 't>)> {
     let named = section.given("type").map(|node| ("type", node));
     let other = section.given("transport").filter(|node| node.string().is_ok()).map(|node| ("transport", node));
@@ -314,7 +315,7 @@ fn process(section: &Section<'_, '_>, command: &Node<'_, '_>) -> Result<Stdio, C
         let section = node.section()?;
         for (name, value) in section.entries() {
             if name.is_empty() || name.contains(['=', '\0']) {
-                let says = format!("`{}` is not the name of a variable", Shown::new(name));
+                let says = format!("`{}` is not a valid variable name", Shown::new(name));
                 return Err(section.wrong_key(name, says, "a name is not empty and has no `=`"));
             }
             if value.is_null() {
@@ -355,7 +356,7 @@ fn remote(section: &Section<'_, '_>, url: &Node<'_, '_>) -> Result<Http, ConfigE
             // RFC 9110, 5.1: a token.
             let is_token = |letter: char| letter.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(letter);
             if name.is_empty() || !name.chars().all(is_token) {
-                let says = format!("`{}` is not the name of a header", Shown::new(name));
+                let says = format!("`{}` is not a valid header name", Shown::new(name));
                 return Err(section.wrong_key(name, says, "use letters, digits and `-`"));
             }
             headers.push((name.to_owned(), without_all_roots(&value, template(&value, value.string()?)?)?));
@@ -364,7 +365,7 @@ fn remote(section: &Section<'_, '_>, url: &Node<'_, '_>) -> Result<Http, ConfigE
     Ok(Http { url: address, headers })
 }
 
-/// Whether an address is of HTTP, as far as its literal beginning says.
+/// Whether the literal start of an address can be that of an HTTP address.
 fn begins_like_http(url: &Template) -> bool {
     let begins = url.beginning().to_ascii_lowercase();
     let schemes = ["http://", "https://"];
@@ -392,7 +393,7 @@ fn refuse_address_keys(section: &Section<'_, '_>) -> Result<(), ConfigError> {
     }
 }
 
-/// Tools that the client's own keys switch off.
+/// Applies the client's own keys that switch tools off.
 fn tools(section: &Section<'_, '_>, settings: &mut ServerSettings) -> Result<(), ConfigError> {
     for key in ["disabledTools", "excludeTools"] {
         if section.given(key).is_some() {

@@ -1,6 +1,6 @@
-//! The key `rootward` of a server: the members of a recipe, and what only the hub knows.
+//! The key `rootward` of a server: the keys of a recipe, plus settings of the hub.
 //!
-//! The members of a recipe have the names and the parser of recipes. Every key is either understood or an error.
+//! The recipe keys share their names and parsers with recipes. An unknown key is an error.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -43,10 +43,10 @@ pub(super) const KEYS: [&str; 22] = [
     "tools",
     "prefix",
 ];
-/// Those that say something about a process, and nothing about a server that is reached by an address.
+/// Keys that apply only to processes, not to remote servers.
 pub(super) const KEYS_OF_PROCESSES: [&str; 11] =
     ["recipe", "env", "set", "home", "directories", "switches", "allow", "deny", "sandbox", "network", "unix_sockets"];
-/// Those that say something about a server that is reached by an address, and nothing about a process.
+/// Keys that apply only to remote servers, not to processes.
 pub(super) const KEYS_OF_ADDRESSES: [&str; 2] = ["check_paths", "allow_plain_http"];
 /// The keys of `allow`.
 pub(super) const ALLOW_KEYS: [&str; 3] = ["read", "write", "sockets"];
@@ -57,38 +57,38 @@ pub(super) const TOOLS_KEYS: [&str; 2] = ["allow", "deny"];
 /// The keys of an entry of `paths`.
 pub(super) const PATHS_KEYS: [&str; 2] = ["from", "to"];
 
-/// The words of `access`, as suffixes on the command line.
+/// The values of `access`, same as the suffixes on the command line.
 pub(super) const ACCESS: [&str; 4] = ["ro", "rw", "add", "rwx"];
-/// The words of `isolation`.
+/// The values of `isolation`.
 pub(super) const ISOLATION: [(Isolation, &str); 3] =
     [(Isolation::Session, "session"), (Isolation::Roots, "roots"), (Isolation::All, "all")];
-/// The words of `sandbox`.
+/// The values of `sandbox`.
 pub(super) const SANDBOX: [(SandboxLevel, &str); 3] =
     [(SandboxLevel::Auto, "auto"), (SandboxLevel::Landlock, "landlock"), (SandboxLevel::Off, "off")];
-/// The words of `network`.
+/// The values of `network`.
 pub(super) const NETWORK: [(Network, &str); 2] = [(Network::On, "on"), (Network::Off, "off")];
-/// The words of `unix_sockets`.
+/// The values of `unix_sockets`.
 pub(super) const UNIX_SOCKETS: [(UnixSocketLevel, &str); 3] =
     [(UnixSocketLevel::On, "on"), (UnixSocketLevel::Off, "off"), (UnixSocketLevel::None, "none")];
 
-/// What the user says about one server. What is set here counts more than the server's recipe.
+/// The user's settings for one server. They take precedence over the server's recipe.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ServerSettings {
     /// Which recipe to use.
     pub recipe: RecipeChoice,
-    /// Variables of the hub's environment that are passed on.
+    /// Variables that are passed on from the hub's environment.
     pub env: Vec<PassedVariable>,
-    /// Variables that the server gets, in the form of [`crate::recipe::Recipe::set`].
+    /// Variables set for the server, in the form of [`crate::recipe::Recipe::set`].
     pub set: BTreeMap<String, String>,
-    /// Which home it has.
+    /// Which home directory it gets.
     pub home: Option<HomeKind>,
     /// How it takes directories.
     pub directories: Option<Takes>,
-    /// What arguments of its tools are, by `TOOL.ARGUMENT`; `*` is every tool.
+    /// How to treat arguments of its tools, by `TOOL.ARGUMENT`; `*` matches every tool.
     pub arguments: BTreeMap<String, Treatment>,
-    /// Places that open besides the roots.
+    /// Places that are open in addition to the roots.
     pub allow: AllowedPlaces,
-    /// Places that stay closed, whatever else says so.
+    /// Places that stay closed, whatever other settings say.
     pub deny: DeniedPlaces,
     /// How strongly it is confined.
     pub sandbox: SandboxLevel,
@@ -98,42 +98,43 @@ pub struct ServerSettings {
     pub unix_sockets: Option<UnixSocketLevel>,
     /// Where its roots come from.
     pub roots: RootsFrom,
-    /// It gets no root outside these. Each is a root as on the command line, with an optional suffix.
+    /// The server gets no root outside these. Each is a root as on the command line, with an optional suffix.
     pub ceiling: Option<Vec<Template>>,
-    /// It gets no more access than this to any root.
+    /// The server gets at most this access to any root.
     pub access: Option<Access>,
-    /// What the server calls directories of this machine.
+    /// The server's own names for directories of this machine.
     pub paths: Vec<PathPair>,
-    /// Whether the server is told the roots when it asks. Without it, processes are and remote servers are not.
+    /// Whether the server may see the roots when it asks. By default, processes may and remote servers may not.
     pub tell_roots: Option<bool>,
-    /// Whether strings in calls to a remote server are judged as paths of this machine. Without it, the address decides.
+    /// Whether strings in calls to a remote server are checked as paths of this machine. By default, the address
+    /// decides.
     pub check_paths: Option<bool>,
-    /// Whether a remote server may be reached without TLS if it is not on this machine.
+    /// Whether a remote server on another machine may be reached without TLS.
     pub allow_plain_http: bool,
     /// Which sessions share a child.
     pub isolation: Isolation,
-    /// Which of its tools clients see and may call.
+    /// Which of its tools clients can see and call.
     pub tools: ToolFilter,
-    /// What stands before the names of its tools. Empty: nothing. `None`: its name.
+    /// The prefix of its tool names. Empty means no prefix, `None` means the server's name.
     pub prefix: Option<String>,
 }
 
-/// Which recipe a server has.
+/// Which recipe a server uses.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub enum RecipeChoice {
-    /// The one that fits the command, if any.
+    /// The recipe that matches the command, if any.
     #[default]
     Fitting,
     /// This one, whatever the command is.
     Named(String),
-    /// None.
+    /// No recipe.
     Off,
 }
 
-/// Places that open: absolute, or from `~/`, and variables may be part of them.
+/// Open places: absolute or starting with `~/`; may contain variables.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct AllowedPlaces {
-    /// For reading and running.
+    /// For reading and executing.
     pub read: Vec<Template>,
     /// For reading and writing.
     pub write: Vec<Template>,
@@ -153,12 +154,12 @@ pub struct DeniedPlaces {
 /// How strongly a server is confined, as `wrap --sandbox`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum SandboxLevel {
-    /// The strongest that this machine allows. Not started below `Landlock`.
+    /// The strongest available on this machine. The server is not started if less than `Landlock` is available.
     #[default]
     Auto,
-    /// Landlock and a filter of system calls.
+    /// Landlock and a system call filter.
     Landlock,
-    /// Not at all.
+    /// No confinement.
     Off,
 }
 
@@ -167,7 +168,7 @@ pub enum SandboxLevel {
 pub enum UnixSocketLevel {
     /// All.
     On,
-    /// Those in places that it can write, and those that `allow.sockets` names.
+    /// Those in places that the server can write to, and those that `allow.sockets` names.
     Off,
     /// None.
     None,
@@ -179,7 +180,7 @@ pub enum RootsFrom {
     /// From the client of each session.
     #[default]
     Client,
-    /// These, whatever the client says. Each is a root as on the command line, with an optional suffix.
+    /// These, whatever the client shares. Each is a root as on the command line, with an optional suffix.
     Fixed(Vec<Template>),
     /// It has no roots.
     Nothing,
@@ -188,32 +189,32 @@ pub enum RootsFrom {
 /// Which sessions share a child of a server.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Isolation {
-    /// Each has its own.
+    /// Each session has its own child.
     #[default]
     Session,
-    /// Sessions of one user with the same roots, access and restrictions share one.
+    /// Sessions of one user with the same roots, access and restrictions share a child.
     Roots,
-    /// All share one. The server must not depend on the client's roots.
+    /// All sessions share one child. The server must not depend on the client's roots.
     All,
 }
 
-/// A directory of this machine, and what a server calls it.
+/// A directory of this machine and the server's name for it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PathPair {
-    /// The directory here; variables may be part of it.
+    /// The directory here; may contain variables.
     pub from: Template,
     /// The server's name for it.
     pub to: String,
 }
 
 impl ServerSettings {
-    /// The texts that a session's roots could be part of.
+    /// The templates that may contain a session's roots.
     pub(super) fn templates(&self) -> impl Iterator<Item = &Template> {
         let places = [&self.allow.read, &self.allow.write, &self.allow.sockets, &self.deny.read, &self.deny.write];
         places.into_iter().flatten().chain(self.paths.iter().map(|pair| &pair.from))
     }
 
-    /// Reads the value of the key `rootward` of a server.
+    /// Reads the value of a server's key `rootward`.
     pub(super) fn read(node: &Node<'_, '_>) -> Result<ServerSettings, ConfigError> {
         let section = node.section()?;
         section.allow_only(&KEYS)?;
@@ -249,7 +250,7 @@ impl ServerSettings {
     }
 }
 
-/// Every entry of a list under a key; nothing if the key is absent.
+/// Reads every entry of a list; empty if the key is absent.
 pub(super) fn each<T>(
     section: &Section<'_, '_>,
     key: &str,
@@ -261,7 +262,7 @@ pub(super) fn each<T>(
     }
 }
 
-/// Reads a string with a parser of recipes.
+/// Reads a string with a recipe parser.
 fn parsed<T>(
     node: &Node<'_, '_>,
     text: &str,
@@ -273,11 +274,11 @@ fn parsed<T>(
     })
 }
 
-/// Parses a text with variables.
+/// Parses a template.
 pub(super) fn template(node: &Node<'_, '_>, text: &str) -> Result<Template, ConfigError> {
     Template::parse(text).map_err(|TemplateError { form, why }| {
         let key = node.key();
-        // A password can contain `${`.
+        // A password can contain `${`, so do not show it.
         let is_secret = key.starts_with("env.") || key.starts_with("headers.");
         let says = format!("`{}`: {why}", Shown::new(if is_secret { key } else { &form }));
         node.wrong(says, TemplateError::HINT)
@@ -346,7 +347,7 @@ fn deny(section: &Section<'_, '_>) -> Result<DeniedPlaces, ConfigError> {
     Ok(DeniedPlaces { read: of("read")?, write: of("write")? })
 }
 
-/// A place: absolute or from `~/`, as in a recipe, or with a variable at its beginning.
+/// Reads a place: absolute or starting with `~/`, as in a recipe, or starting with a variable.
 pub(super) fn place(node: &Node<'_, '_>) -> Result<Template, ConfigError> {
     let text = node.string()?;
     let template = without_all_roots(node, template(node, text)?)?;
@@ -378,12 +379,12 @@ fn roots(node: &Node<'_, '_>) -> Result<RootsFrom, ConfigError> {
     Ok(RootsFrom::Fixed(list))
 }
 
-/// Roots as on the command line. They are the operator's, so no session is part of them.
+/// Reads roots as on the command line. They come from the operator and must not depend on a session.
 fn root_list(node: &Node<'_, '_>) -> Result<Vec<Template>, ConfigError> {
     let one = |node: &Node<'_, '_>| {
         let template = template(node, node.string()?)?;
-        // SECURITY: a root that the client names is not the operator's, and would lift the ceiling
-        // (test: the_operators_roots_do_not_depend_on_the_session)
+        // SECURITY: a root that the client chooses would widen the operator's ceiling (test:
+        // the_operators_roots_do_not_depend_on_the_session)
         if template.uses_roots() {
             let says = format!("`{}`: `{}` depends on the client", Shown::new(node.key()), template.written());
             return Err(node.wrong(says, "name directories of your own; `\"roots\": \"client\"` gives the client's"));
@@ -416,7 +417,7 @@ fn paths(section: &Section<'_, '_>) -> Result<Vec<PathPair>, ConfigError> {
         };
         Ok(PathPair { from: place(&from)?, to: to.string()?.to_owned() })
     })?;
-    // What is known now is checked now; the rest when the session's roots are known.
+    // Check what is known now; the rest is checked once the session's roots are known.
     let known = pairs.iter().filter_map(|pair| Some((pair.from.literal()?, &pair.to)));
     let known = known.filter(|(from, _)| !from.starts_with('~')).map(|(from, to)| (from.into(), to.clone()));
     let map = PathMap::new(known).and_then(|_| {
@@ -450,7 +451,7 @@ fn prefix(node: &Node<'_, '_>) -> Result<String, ConfigError> {
     Ok(text.to_owned())
 }
 
-/// Refuses `${roots}` where only one path can stand.
+/// Rejects `${roots}` where only one path is possible.
 pub(super) fn without_all_roots(node: &Node<'_, '_>, template: Template) -> Result<Template, ConfigError> {
     if template.has_all_roots() {
         let says = format!("`{}`: `${{roots}}` must be an argument of its own", Shown::new(node.key()));

@@ -1,15 +1,15 @@
-//! What the variables of a configuration mean in one session.
+//! The values of a configuration's variables in one session.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// The variables that a configuration can read.
+/// The environment variables that a configuration can read.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Environment(pub(super) BTreeMap<String, OsString>);
 
-/// What a server's variables mean in one session.
+/// The values of a server's variables in one session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Surroundings<'s> {
     /// The environment of the hub.
@@ -23,20 +23,21 @@ pub struct Surroundings<'s> {
 /// The roots of a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SessionRoots<'s> {
-    /// These paths of this machine, in order. A process that only learns what a server offers has its empty directory here.
+    /// These paths of this machine, in order. For a process that only learns what a server offers, this is its empty
+    /// directory.
     At(&'s [PathBuf]),
     /// Not known yet: `${root}` and `${roots}` stay in the command line, for [`crate::wrap::Launch`] to fill in.
     Later,
 }
 
-/// Names that are not UTF-8 cannot be written in the file, and are left out.
+/// Skips names that are not UTF-8: the file cannot contain them.
 impl FromIterator<(OsString, OsString)> for Environment {
     fn from_iter<I: IntoIterator<Item = (OsString, OsString)>>(variables: I) -> Environment {
         Environment(variables.into_iter().filter_map(|(name, value)| Some((name.into_string().ok()?, value))).collect())
     }
 }
 
-/// Only the names.
+/// Shows only the names.
 impl fmt::Debug for Environment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.0.keys()).finish()

@@ -1,15 +1,15 @@
-//! Texts with variables in them: `${root}`, `${env:NAME}`, `${NAME:-default}`.
+//! Strings with variables: `${root}`, `${env:NAME}`, `${NAME:-default}`.
 //!
-//! A text is parsed when the file is read, so a form that nobody knows is an error with its place. What the variables mean is
-//! known later and differs by session, see [`super::expand`]. `$${` is a literal `${`. Any other `$` is a plain character.
+//! A string is parsed when the file is read, so an unknown form is reported with its position. The values are known
+//! later and differ by session, see [`super::expand`]. `$${` is a literal `${`. Any other `$` is a plain character.
 
-/// Forms that only the client who owns the file can fill in.
+/// Prefixes of forms that only the client can fill in.
 const OF_THE_CLIENT: [&str; 5] = ["input:", "command:", "config:", "workspaceFolder:", "extensionInstallFolder:"];
-/// The same, as whole words: without this they would be read as variables of the environment.
+/// Whole words that only the client can fill in. Without this list they would be read as environment variables.
 const WORDS_OF_THE_CLIENT: [&str; 6] =
     ["workspaceFolderBasename", "workspaceRoot", "fileWorkspaceFolder", "execPath", "selectedText", "lineNumber"];
 
-/// A text of the file, with its variables found.
+/// A string of the file, parsed into pieces.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Template {
     written: String,
@@ -19,47 +19,47 @@ pub struct Template {
 /// A part of a template.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Piece {
-    /// As it is.
+    /// Literal text.
     Literal(String),
     /// `${root}`, `${workspaceFolder}`: the first root.
     Root,
-    /// `${roots}`: all of them.
+    /// `${roots}`: all roots.
     Roots,
     /// `${userHome}`.
     UserHome,
-    /// A variable of the environment.
+    /// An environment variable.
     Variable {
         /// Its name.
         name: String,
-        /// What is used if it is not set, or empty.
+        /// Used if the variable is not set or empty.
         default: Option<String>,
     },
-    /// What only the client can fill in, as it is written: `${input:key}`.
+    /// A form that only the client can fill in, as written: `${input:key}`.
     OfClient(String),
 }
 
 /// Why a text is not a template.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct TemplateError {
-    /// The form, or the beginning of it. It may be part of a secret.
+    /// The form, or its beginning. It may be part of a secret.
     pub(super) form: String,
     /// What is wrong with it.
     pub(super) why: &'static str,
 }
 
 impl TemplateError {
-    /// The forms that there are.
+    /// Lists the valid forms.
     pub(super) const HINT: &str = "use `${root}`, `${roots}`, `${workspaceFolder}`, `${userHome}`, `${NAME}`, `${NAME:-default}` or \
                                    `${env:NAME}`; write `$${` for a literal `${`";
 }
 
 impl Template {
-    /// The text as it is in the file.
+    /// The string as written in the file.
     pub fn written(&self) -> &str {
         &self.written
     }
 
-    /// Whether the text depends on the session's roots.
+    /// Whether it depends on the session's roots.
     pub fn uses_roots(&self) -> bool {
         self.pieces.iter().any(|piece| matches!(piece, Piece::Root | Piece::Roots))
     }
@@ -69,12 +69,12 @@ impl Template {
         self.pieces == [Piece::Roots]
     }
 
-    /// Whether `${roots}` is part of it.
+    /// Whether it contains `${roots}`.
     pub(super) fn has_all_roots(&self) -> bool {
         self.pieces.contains(&Piece::Roots)
     }
 
-    /// The text if it has no variables.
+    /// The whole text, if it has no variables.
     pub(super) fn literal(&self) -> Option<&str> {
         match self.pieces.as_slice() {
             [] => Some(""),
@@ -83,7 +83,7 @@ impl Template {
         }
     }
 
-    /// The literal text at its beginning.
+    /// The literal text at the start.
     pub(super) fn beginning(&self) -> &str {
         match self.pieces.first() {
             Some(Piece::Literal(text)) => text,
@@ -131,14 +131,14 @@ impl Template {
     }
 }
 
-/// Only the variables: what is written between them may be a secret.
+/// Shows only the variables: the text between them may be secret.
 impl std::fmt::Debug for Template {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Template({})", super::masked::references(self))
     }
 }
 
-/// `inside` is what stands between the braces of `form`.
+/// Parses one form; `inside` is the text between its braces.
 fn piece(form: &str, inside: &str) -> Result<Piece, TemplateError> {
     match inside {
         "root" | "workspaceFolder" => return Ok(Piece::Root),
@@ -160,12 +160,12 @@ fn piece(form: &str, inside: &str) -> Result<Piece, TemplateError> {
         None => (variable, None),
     };
     if !is_name(name) {
-        return Err(unknown(form, "unknown form of a variable"));
+        return Err(unknown(form, "unknown variable syntax"));
     }
     Ok(Piece::Variable { name: name.to_owned(), default })
 }
 
-/// Whether a text can be the name of a variable.
+/// Whether a text is a valid variable name.
 pub(super) fn is_name(text: &str) -> bool {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     text.chars().all(is_plain) && !text.is_empty() && !text.starts_with(|letter: char| letter.is_ascii_digit())
@@ -220,7 +220,7 @@ mod tests {
         check("a ${b", "${b", "`${` without `}`");
         check("x${A:-${B}}", "${A:-${B}", "a default cannot contain another variable");
         for text in ["${}", "${A-b}", "${A:=b}", "${#A}", "${1}", "${A%%.*}", "${file:x}", "${\u{202e}a}", "${a b}"] {
-            check(text, text, "unknown form of a variable");
+            check(text, text, "unknown variable syntax");
         }
     }
 

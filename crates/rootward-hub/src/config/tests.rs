@@ -1,4 +1,4 @@
-//! What is read, what is refused, and where. Tables of texts.
+//! Tables of configuration texts: what is accepted, what is rejected, and where.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ fn refused(text: &str, says: &str, hint: &str) {
     assert!(error.hint.contains(hint), "{text}: {}", error.hint);
 }
 
-/// The same for settings of a server, without the place.
+/// Like `refused`, for the settings of a server, without the position.
 #[track_caller]
 fn settings_refused(text: &str, says: &str, hint: &str) {
     let text = with_settings(text);
@@ -168,7 +168,7 @@ fn servers_that_are_not_understood() {
     check(r#"{"command": "a", "args": "b"}"#, "`args`: expected a list, found a string", "brackets");
     check(r#"{"command": "a", "args": [1]}"#, "`args`: expected a string, found a number", "put it in quotes");
     check(r#"{"command": "a", "env": {"A": true}}"#, "`env.A`: expected a string, found a boolean", "put it in quotes");
-    check(r#"{"command": "a", "env": {"A=B": "c"}}"#, "`A=B` is not the name of a variable", "no `=`");
+    check(r#"{"command": "a", "env": {"A=B": "c"}}"#, "`A=B` is not a valid variable name", "no `=`");
     check(
         r#"{"command": "a", "disabled": "yes"}"#,
         "`disabled`: expected a boolean, found a string",
@@ -190,16 +190,12 @@ fn servers_that_are_not_understood() {
     for url in ["a", "ws://a", "unix:///a.sock", "file:///a", "", "ftp://${X}"] {
         check(&format!("{{\"url\": \"{url}\"}}"), address, "streamable HTTP");
     }
-    check(r#"{"url": "http://a", "headers": {"a b": "c"}}"#, "`a b` is not the name of a header", "letters");
-    check(r#"{"url": "http://a", "headers": {"a\r\nb": "c"}}"#, "`a\\r\\nb` is not the name of a header", "letters");
-    check(r#"{"command": "${A%%b}"}"#, "`${A%%b}`: unknown form of a variable", "`$${`");
+    check(r#"{"url": "http://a", "headers": {"a b": "c"}}"#, "`a b` is not a valid header name", "letters");
+    check(r#"{"url": "http://a", "headers": {"a\r\nb": "c"}}"#, "`a\\r\\nb` is not a valid header name", "letters");
+    check(r#"{"command": "${A%%b}"}"#, "`${A%%b}`: unknown variable syntax", "`$${`");
     check(r#"{"command": "a", "env": {"A": "x${hunter2"}}"#, "`env.A`: `${` without `}`", "`$${`");
-    check(
-        r#"{"url": "http://a", "headers": {"A": "${hunter-2}"}}"#,
-        "`headers.A`: unknown form of a variable",
-        "`$${`",
-    );
-    check(r#"{"command": "/opt/rootward", "args": ["hub"]}"#, "the server is a hub of Rootward", "remove it");
+    check(r#"{"url": "http://a", "headers": {"A": "${hunter-2}"}}"#, "`headers.A`: unknown variable syntax", "`$${`");
+    check(r#"{"command": "/opt/rootward", "args": ["hub"]}"#, "the server is itself a Rootward hub", "remove it");
     check(
         r#"{"command": "a", "args": ["x${roots}"]}"#,
         "`args`: `${roots}` must be an argument of its own",
@@ -434,13 +430,13 @@ fn the_sandbox_of_vs_code() {
     assert_eq!(written(&settings.deny.read), ["${userHome}/.ssh"]);
     assert_eq!(written(&settings.deny.write), ["/d"]);
     assert_eq!((settings.sandbox, settings.network, config.notes.len()), (SandboxLevel::Auto, None, 0));
-    // What the whole file says.
+    // The top-level `sandbox`.
     let top = r#", "sandbox": {"filesystem": {"allowWrite": ["/w"], "denyRead": ["/d"]}}"#;
     let settings = |server: &str| read(server, top).servers.remove(0).rootward;
     assert_eq!(written(&settings(r#""sandboxEnabled": true"#).allow.write), ["/w"]);
     let unconfined = settings(r#""x": 1"#);
     assert_eq!((written(&unconfined.allow.write), written(&unconfined.deny.read)), (vec![], vec!["/d"]));
-    // Words that mean something else here.
+    // Keys that have a different meaning here.
     let config = read(r#""sandboxEnabled": false"#, "");
     assert_eq!(config.servers[0].rootward.sandbox, SandboxLevel::Auto);
     assert!(config.notes[0].says.contains("Rootward confines the server all the same"), "{:?}", config.notes);
@@ -449,7 +445,7 @@ fn the_sandbox_of_vs_code() {
     assert_eq!(error.says, "unknown key `sandbox.filesystem.denyReads`");
     let error = HubConfig::read(&file(r#""sandboxEnabled": true, "rootward": {"sandbox": "off"}"#, "")).unwrap_err();
     assert_eq!(error.says, "`sandboxEnabled` is `true`, and `rootward.sandbox` is `off`");
-    // Another client's key of this name.
+    // Another client's key with the same name.
     assert!(HubConfig::read(r#"{"mcpServers": {}, "sandbox": {"filesystem": 1}}"#).is_ok());
 }
 

@@ -1,4 +1,4 @@
-//! Files as the clients write them.
+//! Files as clients write them.
 
 use super::*;
 
@@ -134,7 +134,7 @@ fn vscode() {
     let perplexity = process(&config, "perplexity");
     assert_eq!(perplexity.env[1].1.written(), "3000");
     assert_eq!(perplexity.unset, ["DEBUG"]);
-    // The form is known and belongs to the client: the file is good, and only this server cannot be started.
+    // The form is known and belongs to the client: the file is valid, and only this server cannot be started.
     let environment = Environment::default();
     let around = Surroundings { environment: &environment, home: None, roots: SessionRoots::At(&[]) };
     let error = expand(config.server("perplexity").unwrap(), &around).unwrap_err();

@@ -1,32 +1,32 @@
-//! Which tools of a server clients see and may call.
+//! Which tools of a server clients can see and call.
 
 use super::error::ConfigError;
 use super::tree::Node;
 
-/// Chooses tools by their names, as the server itself calls them. It counts for the list and for the call.
+/// Selects tools by the server's own names for them. Applies to the list and to calls.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ToolFilter {
-    /// Only these, if it is given. An empty list allows none.
+    /// If set, only these. An empty list allows no tools.
     pub allow: Option<Vec<ToolPattern>>,
-    /// Not these, whatever else says so.
+    /// Never these, whatever other settings say.
     pub deny: Vec<ToolPattern>,
 }
 
-/// The name of a tool, in which `*` is any text and `?` any one character.
+/// A tool name in which `*` matches any text and `?` any one character.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ToolPattern(String);
 
 impl ToolFilter {
-    /// Whether a tool of this name may be listed and called.
+    /// Whether a tool with this name may be listed and called.
     pub fn allows(&self, tool: &str) -> bool {
         let matches = |patterns: &[ToolPattern]| patterns.iter().any(|pattern| pattern.matches(tool));
-        // SECURITY: a denial counts more, whatever is allowed (test: a_denial_counts_more)
+        // SECURITY: deny takes precedence over allow (test: a_denial_counts_more)
         !matches(&self.deny) && self.allow.as_deref().is_none_or(matches)
     }
 
     /// Narrows the filter: allows only what both lists allow.
     pub(super) fn allow_only(&mut self, more: Vec<ToolPattern>) {
-        // A pattern of the client's file is a plain name, so the cut is exact.
+        // Patterns from the client's file are plain names, so this intersection is exact.
         let both = match self.allow.take() {
             None => more,
             Some(own) => more.into_iter().filter(|name| own.iter().any(|pattern| pattern.matches(&name.0))).collect(),
@@ -36,7 +36,7 @@ impl ToolFilter {
 }
 
 impl ToolPattern {
-    /// The pattern as it is written.
+    /// The pattern as written.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -50,11 +50,11 @@ impl ToolPattern {
         }
     }
 
-    /// Whether a name fits. The time is at most the product of the two lengths.
+    /// Whether a name matches, in time at most proportional to the product of the two lengths.
     pub fn matches(&self, name: &str) -> bool {
         let (pattern, name): (Vec<char>, Vec<char>) = (self.0.chars().collect(), name.chars().collect());
         let (mut at, mut position) = (0, 0);
-        // Where to go on if the text behind the last `*` does not fit: the star takes one more character.
+        // Where to resume if the text after the last `*` does not match: the star takes one more character.
         let mut retry: Option<(usize, usize)> = None;
         while position < name.len() {
             match pattern.get(at) {

@@ -1,7 +1,6 @@
-//! The file as a tree: JSON with comments, each part with its place in the text.
+//! The file as a tree: JSON with comments, each node with its position in the text.
 //!
-//! Nothing here guesses. A key that stands twice in an object is an error wherever it is, because two readers of one file would
-//! differ in which of the two they take.
+//! A duplicate key is an error anywhere in the file, because two readers may disagree on which one they take.
 
 use std::collections::HashSet;
 
@@ -12,13 +11,13 @@ use rootward_core::Shown;
 
 use super::error::ConfigError;
 
-/// The largest file that is read, in bytes. Some clients keep their whole history in the file that names the servers.
+/// The largest file that is read, in bytes. Some clients keep their whole history in this file.
 pub const LONGEST: usize = 8 << 20;
 
-/// How alike two names must be before one is offered for the other.
+/// How similar two names must be to suggest one for the other.
 const ALIKE: f64 = 0.8;
 
-/// JSON with comments and trailing commas. None of the other liberties of JSON5.
+/// JSON with comments and trailing commas, but no other JSON5 extensions.
 const JSON: ParseOptions = ParseOptions {
     allow_comments: true,
     allow_trailing_commas: true,
@@ -32,7 +31,7 @@ const JSON: ParseOptions = ParseOptions {
     allow_extended_string_escapes: false,
 };
 
-/// Parses a text and passes the top of the tree on. The parser refuses more than 512 levels.
+/// Parses a text and passes the root node to `read`. The parser rejects more than 512 levels.
 pub(super) fn with_top<T>(
     text: &str,
     read: impl FnOnce(&Node<'_, '_>) -> Result<T, ConfigError>,
@@ -41,7 +40,7 @@ pub(super) fn with_top<T>(
         let says = format!("the file is larger than {} MiB", LONGEST >> 20);
         return Err(ConfigError::at(text, 0, says, "keep the servers in a file of their own"));
     }
-    // Some editors of Windows begin a file with a mark that JSON does not have.
+    // Some Windows editors write a byte order mark, which JSON does not allow.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let parsed = parse_to_ast(text, &CollectOptions::default(), &JSON).map_err(|error| {
         let says = error.kind().to_string();
@@ -57,8 +56,8 @@ pub(super) fn with_top<T>(
     let Some(value) = parsed.value else {
         return Err(ConfigError::at(text, 0, "the file is empty", r#"write `{"mcpServers": {}}` for no servers"#));
     };
-    // SECURITY: which of two equal keys counts differs between readers; the other one could be the one that was reviewed
-    // (test: duplicate_keys_are_refused_everywhere)
+    // SECURITY: readers differ in which of two duplicate keys they take, so the reviewed value might not be the one
+    // used (test: duplicate_keys_are_refused_everywhere)
     refuse_duplicates(text, &value)?;
     read(&Node { value: &value, text, key: String::new() })
 }
@@ -82,7 +81,7 @@ fn refuse_duplicates(text: &str, value: &Value<'_>) -> Result<(), ConfigError> {
     }
 }
 
-/// A value with its place, and the key that it has for messages: `rootward.tools.allow`.
+/// A value with its position and its full key for messages: `rootward.tools.allow`.
 #[derive(Clone, Debug)]
 pub(super) struct Node<'n, 't> {
     value: &'n Value<'t>,
@@ -91,12 +90,11 @@ pub(super) struct Node<'n, 't> {
 }
 
 impl<'n, 't> Node<'n, 't> {
-    /// A mistake in this value.
+    /// An error at this value.
     pub(super) fn wrong(&self, says: impl Into<String>, hint: impl Into<String>) -> ConfigError {
         ConfigError::at(self.text, self.value.range().start, says, hint)
     }
 
-    /// Its key.
     pub(super) fn key(&self) -> &str {
         &self.key
     }
@@ -150,7 +148,7 @@ impl<'n, 't> Node<'n, 't> {
         }
     }
 
-    /// A string, or a number as it is written.
+    /// A string, or a number as written.
     pub(super) fn string_or_number(&self) -> Result<&'n str, ConfigError> {
         match self.value {
             Value::NumberLit(number) => Ok(number.value),
@@ -165,7 +163,7 @@ impl<'n, 't> Node<'n, 't> {
         }
     }
 
-    /// A whole number from 1 to `most`.
+    /// An integer from 1 to `most`.
     pub(super) fn count(&self, most: u64) -> Result<u64, ConfigError> {
         let Value::NumberLit(number) = self.value else { return Err(self.mistyped("a number")) };
         let is_plain = number.value.bytes().all(|byte| byte.is_ascii_digit());
@@ -181,7 +179,7 @@ impl<'n, 't> Node<'n, 't> {
         Ok(list.elements.iter().map(|value| Node { value, text: self.text, key: self.key.clone() }).collect())
     }
 
-    /// One of some words.
+    /// One of a set of words.
     pub(super) fn word<T: Copy>(&self, words: &[(T, &str)]) -> Result<T, ConfigError> {
         let string = self.string()?;
         match words.iter().find(|(_, word)| *word == string) {
@@ -227,19 +225,19 @@ impl<'n, 't> Section<'n, 't> {
         self.object.properties.len()
     }
 
-    /// A mistake in a key of this object, at the key.
+    /// An error at a key of this object.
     pub(super) fn wrong_key(&self, key: &str, says: impl Into<String>, hint: impl Into<String>) -> ConfigError {
         let property = self.object.properties.iter().find(|property| property.name.as_str() == key);
         let offset = property.map_or(self.object.range.start, |property| property.range.start);
         ConfigError::at(self.text, offset, says, hint)
     }
 
-    /// A mistake in the object as a whole.
+    /// An error about the object as a whole.
     pub(super) fn wrong(&self, says: impl Into<String>, hint: impl Into<String>) -> ConfigError {
         ConfigError::at(self.text, self.object.range.start, says, hint)
     }
 
-    /// Refuses every key but these.
+    /// Rejects all other keys.
     pub(super) fn allow_only(&self, known: &[&str]) -> Result<(), ConfigError> {
         match self.entries().find(|(name, _)| !known.contains(name)) {
             None => Ok(()),
@@ -250,7 +248,7 @@ impl<'n, 't> Section<'n, 't> {
         }
     }
 
-    /// Refuses a key that is almost this one: it would be passed over as a client's own.
+    /// Rejects a misspelling of this key, which would otherwise be ignored as a client's own key.
     pub(super) fn refuse_misspelt(&self, key: &str) -> Result<(), ConfigError> {
         let is_close = |name: &str| {
             let name = name.to_lowercase();
@@ -269,13 +267,13 @@ impl<'n, 't> Section<'n, 't> {
         if self.key.is_empty() { key.to_owned() } else { format!("{}.{key}", self.key) }
     }
 
-    /// The same object under another key, for messages.
+    /// The same object under another key in messages.
     pub(super) fn called(self, key: &str) -> Section<'n, 't> {
         Section { key: key.to_owned(), ..self }
     }
 }
 
-/// Which names there are, and the one that was probably meant.
+/// A hint that lists the known names and suggests the closest one.
 fn offered(wanted: &str, verb: &str, known: &[&str]) -> String {
     let wanted = wanted.get(..64).unwrap_or(wanted).to_lowercase();
     let likeness = |name: &str| strsim::jaro_winkler(&wanted, &name.to_lowercase());

@@ -1,7 +1,7 @@
-//! A sandbox in the words of VS Code: `sandboxEnabled`, and `sandbox` of a server or of the whole file.
+//! VS Code's sandbox settings: `sandboxEnabled`, and `sandbox` of a server or of the whole file.
 //!
-//! Rootward confines every server, so these words only say which places are open or closed besides. VS Code also filters the network by
-//! domain, which Rootward cannot: a file that counts on it is an error until its user decides.
+//! Rootward confines every server, so these settings only open or close additional places. VS Code also filters the
+//! network by domain, which Rootward cannot do: a file that relies on it is an error until the user decides.
 
 use rootward_core::Shown;
 use rootward_sandbox::Network;
@@ -18,7 +18,7 @@ pub(super) const FILESYSTEM_KEYS: [&str; 4] = ["allowRead", "allowWrite", "denyR
 /// The keys of `sandbox.network`.
 pub(super) const NETWORK_KEYS: [&str; 2] = ["allowedDomains", "deniedDomains"];
 
-/// What a `sandbox` says.
+/// The contents of a `sandbox` object.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Sandbox {
     allow_read: Vec<Template>,
@@ -26,11 +26,11 @@ pub(super) struct Sandbox {
     deny_read: Vec<Template>,
     deny_write: Vec<Template>,
     domains: Domains,
-    /// What is wrong with the domains, if that turns out to matter.
+    /// The error to report if the domain filter matters.
     filtered: Option<ConfigError>,
 }
 
-/// What it says about the network.
+/// What the object says about the network.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Domains {
     /// Nothing.
@@ -43,14 +43,14 @@ enum Domains {
 }
 
 impl Sandbox {
-    /// Reads a `sandbox`. What it holds besides what is known is not held to, and noted.
+    /// Reads a `sandbox` object. Unknown keys have no effect and produce a warning.
     pub(super) fn read(node: &Node<'_, '_>, notes: &mut Vec<ConfigNote>) -> Result<Sandbox, ConfigError> {
         let section = node.section()?;
         note_others(&section, &KEYS, notes);
         let mut sandbox = Sandbox::default();
         if let Some(node) = section.given("filesystem") {
             let section = node.section()?;
-            // A rule that is passed over would leave open what its author closed.
+            // Ignoring an unknown rule could leave open what its author meant to close.
             section.allow_only(&FILESYSTEM_KEYS)?;
             let of = |key: &str| each(&section, key, place);
             sandbox.allow_read = of("allowRead")?;
@@ -76,7 +76,7 @@ impl Sandbox {
         Ok(sandbox)
     }
 
-    /// Adds what this says to a server's settings.
+    /// Adds these rules to a server's settings.
     pub(super) fn apply(
         &self,
         settings: &mut ServerSettings,
@@ -87,7 +87,7 @@ impl Sandbox {
         let enabled = by_client == ByClient::Confined;
         settings.deny.read.extend(self.deny_read.iter().cloned());
         settings.deny.write.extend(self.deny_write.iter().cloned());
-        // What the whole file opens is meant for the servers that VS Code confines.
+        // Top-level allow rules apply only to servers that VS Code confines.
         if enabled || written == WrittenAt::Server {
             settings.allow.read.extend(self.allow_read.iter().cloned());
             settings.allow.write.extend(self.allow_write.iter().cloned());
@@ -97,7 +97,8 @@ impl Sandbox {
         }
         match (self.domains, &self.filtered) {
             (Domains::NoneAllowed, _) if enabled => settings.network = Some(Network::Off),
-            // SECURITY: without the filter the server would reach every host (test: domains_are_for_the_user_to_decide)
+            // SECURITY: without the filter, the server could reach every host (test:
+            // domains_are_for_the_user_to_decide)
             (Domains::Listed, Some(error)) if enabled => return Err(error.clone()),
             (Domains::Listed, Some(error)) => notes.push(error.clone().into()),
             _ => {}
@@ -115,12 +116,12 @@ pub(super) enum WrittenAt {
     File,
 }
 
-/// What VS Code itself does with a server.
+/// Whether VS Code itself confines a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ByClient {
     /// It confines the server: `sandboxEnabled` is `true`.
     Confined,
-    /// It does not.
+    /// It does not confine the server.
     Unconfined,
 }
 

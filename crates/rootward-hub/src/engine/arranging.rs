@@ -1,4 +1,4 @@
-//! Children: started to fit the roots in force, greeted, replaced, retired, lost.
+//! Children: started with the current roots, greeted, replaced, retired, lost.
 
 use std::time::Duration;
 
@@ -13,11 +13,11 @@ use super::link::{Begin, Change};
 use super::session::{Asked, Client, Session};
 
 impl Session {
-    /// Sees that the children there are fit the roots in force, and that there is one where one is needed.
+    /// Makes sure that every child has the current roots, and starts one if needed.
     pub(super) fn arrange(&mut self) {
         let Client::Legacy(legacy) = &self.client else { return };
-        // The first child is started by `initialize` itself, or by nobody: then its answer was remembered. And nobody is started for a
-        // client that is gone, unless something waits.
+        // The first child is started by `initialize`, or not at all if the answer was cached. After the client is
+        // gone, nothing is started unless a message waits.
         if legacy.promised.is_none() || (self.closed && self.waiting.is_empty()) {
             return;
         }
@@ -25,25 +25,25 @@ impl Session {
         if let Some(guard) = &guard {
             self.note_revoked(guard);
         }
-        // SECURITY: no server gets a call before the directories it runs in are known
-        // (test: a_client_that_never_names_its_roots_gets_lists_all_the_same)
+        // SECURITY: no server gets a call before the directories it runs in are known (test:
+        // a_client_that_never_names_its_roots_gets_lists_all_the_same)
         if let Some(guard) = guard {
             (0..self.links.len()).for_each(|link| self.fit(link, &guard));
         }
     }
 
-    /// Sees that a child runs in these roots.
+    /// Makes sure that a child runs with these roots.
     fn fit(&mut self, link: usize, guard: &Guard) {
         let of = &mut self.links[link];
         if of.fits(of.coming, guard) || (of.coming.is_none() && of.fits(of.current, guard)) {
             return;
         }
         if let Some(number) = of.coming.take() {
-            // Overtaken by other roots before it was ready.
+            // The roots changed again before it was ready.
             self.drop_child(link, number);
         }
-        // SECURITY: the child reads relative paths from where it was started, so where that would be elsewhere now it is told
-        // nothing and started again (test: relative_paths_mean_the_first_root_after_a_change)
+        // SECURITY: relative paths start where the child was started, so if that directory would change, the child is
+        // restarted instead of notified (test: relative_paths_mean_the_first_root_after_a_change)
         let now = self.now;
         let of = &mut self.links[link];
         if of.change == Change::Told
@@ -63,20 +63,20 @@ impl Session {
         if self.is_needed(link) {
             self.start_and_greet(link, guard.clone());
         } else if let Some(old) = self.links[link].current.take() {
-            // The next message starts another.
+            // The next message starts another child.
             self.retire(link, old);
         }
     }
 
-    /// Whether a child is to run now.
+    /// Whether a child has to run now.
     fn is_needed(&self, link: usize) -> bool {
         let of = &self.links[link];
-        // Nobody can call what nobody knows.
+        // A server that nobody knows anything about cannot be called, so it is started to find out.
         let is_unknown = of.handshake.is_none() && of.remembered.is_none();
         of.begin == Begin::AtOnce || is_unknown || self.waiting.iter().any(|waiting| waiting.way.link == link)
     }
 
-    /// Lets children end that nothing has needed for a while.
+    /// Stops children that have been idle for long enough.
     pub(super) fn end_idle(&mut self) {
         for link in 0..self.links.len() {
             if self.idle_at(link).is_some_and(|due| due <= self.now)
@@ -87,7 +87,7 @@ impl Session {
         }
     }
 
-    /// When the child of a link has had nothing to do for long enough.
+    /// When the child of a link has been idle for long enough.
     pub(super) fn idle_at(&self, link: usize) -> Option<Duration> {
         let of = self.links.get(link)?;
         let (Begin::WhenNeeded { idle }, Some(number), None) = (of.begin, of.current, of.coming) else { return None };
@@ -98,7 +98,7 @@ impl Session {
         (!works).then(|| of.needed.max(child.since) + idle)
     }
 
-    /// Starts a child and greets it on the client's behalf.
+    /// Starts a child and sends it `initialize` on the client's behalf.
     fn start_and_greet(&mut self, link: usize, guard: Guard) {
         let Client::Legacy(legacy) = &self.client else { return };
         let params = legacy.params.clone();
@@ -110,14 +110,14 @@ impl Session {
         self.links[link].coming = Some(number);
     }
 
-    /// Has a child started.
+    /// Requests the start of a child.
     pub(super) fn start(&mut self, link: usize, guard: Guard, phase: Phase) -> u64 {
         let number = self.links[link].add(guard.clone(), phase, self.now);
         self.push(Effect::Start(self.child_id(link, number), guard, self.purpose(link, phase)));
         number
     }
 
-    /// Has a modern child take over at once: it needs no greeting.
+    /// Starts a modern child, which takes over at once because it needs no handshake.
     pub(super) fn start_modern(&mut self, link: usize, guard: Guard) {
         let number = self.start(link, guard, Phase::Running);
         if let Some(old) = self.links[link].current.replace(number) {
@@ -126,7 +126,7 @@ impl Session {
         self.compare_lists(link, number);
     }
 
-    /// A child that was greeted by Rootward has answered: it takes over.
+    /// A child that Rootward greeted has answered and takes over.
     pub(super) fn take_over(&mut self, link: usize, number: u64) {
         if self.links[link].coming != Some(number) {
             return;
@@ -144,7 +144,7 @@ impl Session {
         self.compare_lists(link, number);
     }
 
-    /// A child has answered `initialize`, and takes calls.
+    /// A child has answered `initialize` and can take calls.
     pub(super) fn runs(&mut self, link: usize, number: u64) {
         let (now, settles) = (self.now, self.settles_at(link));
         self.links[link].failure = None;
@@ -153,7 +153,7 @@ impl Session {
         }
     }
 
-    /// Until when calls wait for a child that starts now to ask for its roots.
+    /// How long calls wait for a child that starts now to ask for its roots.
     pub(super) fn settles_at(&self, link: usize) -> Duration {
         match self.links[link].remembered.as_ref().and_then(|remembered| remembered.asks_for_roots) {
             Some(false) => self.now,
@@ -162,8 +162,8 @@ impl Session {
         }
     }
 
-    /// A child that had time to ask for its roots and did not will not: the next calls need not wait for it. One that is known to ask
-    /// has more time.
+    /// Records that a child had time to ask for its roots and did not, so that later calls need not wait. A child
+    /// that is known to ask gets more time.
     pub(super) fn note_silence(&mut self) {
         for link in 0..self.links.len() {
             let of = &mut self.links[link];
@@ -182,14 +182,14 @@ impl Session {
         }
     }
 
-    /// Has a child finish what it began, and end then.
+    /// Lets a child finish its work; it is stopped afterwards.
     pub(super) fn retire(&mut self, link: usize, number: u64) {
         if let Some(child) = self.links[link].children.get_mut(&number) {
             child.phase = Phase::Retired;
         }
     }
 
-    /// Lets retired children end that owe nothing and ask nothing.
+    /// Stops retired children that owe no answer and have no open question.
     pub(super) fn sweep(&mut self) {
         let retired = self.children().filter(|(_, child)| child.phase == Phase::Retired);
         let retired: Vec<ChildId> =
@@ -207,7 +207,7 @@ impl Session {
         self.push(Effect::End(self.child_id(link, number)));
     }
 
-    /// A child could not be started. Until the roots change, no other will be.
+    /// A child could not be started. No other is started until the roots change.
     pub(super) fn not_started(&mut self, id: ChildId, failure: &Failure, hope: Hope) {
         let Some((phase, guard)) = self.child_mut(id).map(|child| (child.phase, child.guard.clone())) else { return };
         if phase == Phase::Learning {
@@ -219,15 +219,15 @@ impl Session {
             self.push(Effect::Leave(self.id));
         } else {
             self.links[id.link].impossible = Some((guard, failure.clone()));
-            // SECURITY: what it was given is not what is in force any more
-            // (test: where_no_server_can_be_started_in_the_new_roots_calls_are_told_so)
+            // SECURITY: the old child runs with roots that are no longer current (test:
+            // where_no_server_can_be_started_in_the_new_roots_calls_are_told_so)
             if let Some(old) = self.links[id.link].current.take() {
                 self.retire(id.link, old);
             }
         }
     }
 
-    /// A child has ended, or closed its end.
+    /// A child has ended, or closed its output.
     pub(super) fn ended(&mut self, id: ChildId, failure: &Failure) {
         let Some((phase, since)) = self.child_mut(id).map(|child| (child.phase, child.since)) else { return };
         if phase == Phase::Learning {
@@ -247,14 +247,14 @@ impl Session {
                 of.backoff.failed(now, now.saturating_sub(since));
                 of.failure = (phase == Phase::Greeting).then(|| failure.clone());
                 if !self.closed {
-                    self.say(format!("the server ended ({}) and is started again", failure.how));
+                    self.say(format!("the server ended ({}) and is being restarted", failure.how));
                 }
             }
         }
     }
 
-    /// Starts a server once more that ended before it answered the client's `initialize`: the front traces the second one, so that the
-    /// error can say what it was refused. Whether it does.
+    /// Restarts a server that ended before it answered the client's `initialize`. The front traces the second
+    /// process, so that the error can say what it was refused. Returns whether the server is restarted.
     fn begins_again(&mut self, id: ChildId, failure: &Failure) -> bool {
         let Client::Legacy(legacy) = &self.client else { return false };
         let (params, is_first_end) = (legacy.params.clone(), self.links[id.link].failure.is_none());
@@ -272,7 +272,7 @@ impl Session {
         true
     }
 
-    /// Whether no server has answered the client yet: then there is no session to save.
+    /// Whether no server has answered the client yet. Then there is no session to preserve.
     fn is_first(&self) -> bool {
         match &self.client {
             Client::Silent => true,
@@ -281,7 +281,7 @@ impl Session {
         }
     }
 
-    /// Forgets a child: the client gets an error for each answer it still waits for, and the child's own questions are taken back.
+    /// Removes a child: the client gets an error for every open request, and the child's own questions are cancelled.
     pub(super) fn lost(&mut self, id: ChildId, failure: &Failure) {
         let of = &mut self.links[id.link];
         let Some(child) = of.children.remove(&id.number) else { return };
@@ -301,9 +301,9 @@ impl Session {
         }
     }
 
-    /// Whether the server is where it should be, or nobody can tell where that is.
+    /// Whether the server runs with the current roots, or the roots do not matter.
     pub(super) fn is_in_place(&self, link: usize) -> bool {
-        // A modern call says by its paths that it needs roots; without any, it is not asked for them.
+        // A modern call shows by its paths that it needs roots; without paths, the client is not asked for them.
         if self.roots.is_none() || self.era() == Era::Modern {
             return true;
         }

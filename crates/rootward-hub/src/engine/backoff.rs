@@ -1,12 +1,12 @@
-//! When a server that ended is started again.
+//! When to restart a server that ended.
 
 use std::time::Duration;
 
-/// The pause after the first end; it doubles with each that follows soon.
+/// The pause after the first early exit; it doubles with each further one.
 const FIRST: Duration = Duration::from_millis(100);
 /// The longest pause.
 const LONGEST: Duration = Duration::from_secs(30);
-/// Whoever lives this long is well.
+/// A server that runs this long counts as healthy.
 const WELL: Duration = Duration::from_secs(30);
 
 /// How often a server ended soon after its start, and when the next start is due.
@@ -17,18 +17,18 @@ pub(super) struct Backoff {
 }
 
 impl Backoff {
-    /// A server that lived for `lived` has ended.
+    /// A server has ended after running for `lived`.
     pub(super) fn failed(&mut self, now: Duration, lived: Duration) {
         self.ends = if lived >= WELL { 0 } else { self.ends + 1 };
         let pause = match self.ends {
-            // A server that was well is started at once.
+            // A healthy server is restarted at once.
             0 | 1 => Duration::ZERO,
             ends => FIRST.saturating_mul(1 << (ends - 2).min(16)).min(LONGEST),
         };
         self.due = Some(now + pause);
     }
 
-    /// When the next start is due, if that is later.
+    /// When the next start is due, if that is in the future.
     pub(super) fn not_before(&self, now: Duration) -> Option<Duration> {
         self.due.filter(|due| *due > now)
     }

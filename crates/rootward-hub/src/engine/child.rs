@@ -1,4 +1,4 @@
-//! A server's process as the engine sees it: what waits to be written to it, and what it owes.
+//! A server's process as the engine sees it: its pending input and the answers it owes.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -13,10 +13,11 @@ use super::rounds::Sent;
 /// How long calls wait for a server to ask for its roots after a start or a change.
 pub(super) const SETTLES_WITHIN: Duration = Duration::from_millis(200);
 
-/// How long they wait for a server that is known to ask, and how soon after its start a question may still be one of its own.
+/// The same for a server that is known to ask. Also how soon after the start a question during a call may still be
+/// unrelated to it.
 pub(super) const ASKS_WITHIN: Duration = Duration::from_secs(2);
 
-/// Which child: of a session's link to a server. Later ones have greater numbers.
+/// Identifies a child by session, link and number. Later children have greater numbers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct ChildId {
     pub(super) session: SessionId,
@@ -33,11 +34,11 @@ impl ChildId {
 /// What a child owes an answer to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Owed {
-    /// A request of the client's.
+    /// A client request.
     Plain,
-    /// The client's question for this list: the answer tells what the server offers.
+    /// The client's request for this list. Its answer shows what the server offers.
     List(&'static str),
-    /// The same for a later page of it.
+    /// The client's request for a later page of this list.
     Page(&'static str),
     /// The client's own `initialize`.
     Handshake,
@@ -50,7 +51,7 @@ pub(super) enum Owed {
 }
 
 impl Owed {
-    /// Whether the client awaits it.
+    /// Whether the client is waiting for it.
     pub(super) fn is_clients(self) -> bool {
         match self {
             Owed::Plain | Owed::List(_) | Owed::Page(_) | Owed::Handshake | Owed::Discovery => true,
@@ -58,7 +59,7 @@ impl Owed {
         }
     }
 
-    /// The list that it is.
+    /// The list that the answer contains.
     pub(super) fn list(self) -> Option<&'static str> {
         match self {
             Owed::List(list) | Owed::OwnList(list) => Some(list),
@@ -67,42 +68,41 @@ impl Owed {
     }
 }
 
-/// How far a child has come.
+/// The lifecycle of a child.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Phase {
-    /// It tells what the server offers, in an empty directory, and gets no calls.
+    /// It says what the server offers, in an empty directory, and gets no calls.
     Learning,
     /// It has not answered `initialize` yet.
     Greeting,
     /// It takes calls.
     Running,
-    /// Another has taken its place; it finishes what it began.
+    /// Another child has taken over; it finishes its open requests.
     Retired,
 }
 
-/// A child.
 #[derive(Debug)]
 pub(super) struct Child {
     pub(super) phase: Phase,
-    /// The roots it was given.
+    /// The roots that it was given.
     pub(super) guard: Guard,
-    /// What waits to be written to it.
+    /// Pending input.
     pub(super) input: Outlet,
     /// Requests it has not answered, by id.
     pub(super) owes: HashMap<Box<str>, Owed>,
     /// The roots that its own were last compared with.
     pub(super) compared: Option<Guard>,
-    /// Requests that it works on in a root that was removed, and until when it may.
+    /// Requests that it is processing in a removed root, each with its deadline.
     pub(super) revoked: HashMap<Box<str>, Duration>,
     /// Modern requests that it may answer with a question, by id.
     pub(super) sent: HashMap<Box<str>, Sent>,
-    /// Whether it was told `initialized`.
+    /// Whether it got `initialized`.
     pub(super) greeted: bool,
     /// When it began to run.
     pub(super) since: Duration,
-    /// When calls need not wait any more for it to ask for its roots.
+    /// When calls no longer wait for it to ask for its roots.
     pub(super) settles_at: Duration,
-    /// Whether it asked for its roots by itself, and not for a call.
+    /// Whether it asked for its roots on its own, not during a call.
     pub(super) asks_for_roots: bool,
     /// Whether it asked for its roots at all.
     pub(super) asked: bool,
@@ -126,12 +126,12 @@ impl Child {
         }
     }
 
-    /// Puts a message on its way.
+    /// Queues a message.
     pub(super) fn send(&mut self, message: &str) {
         self.input.push(message);
     }
 
-    /// The same for a question, which it then owes an answer to.
+    /// Queues a request, which it then owes an answer to.
     pub(super) fn ask(&mut self, id: &str, owed: Owed, message: &str) {
         self.owes.insert(key(id), owed);
         self.send(message);

@@ -1,4 +1,4 @@
-//! The client has closed its end: what it asked before is still answered, and nothing new is begun.
+//! After the client has closed its end: earlier requests are still answered, and nothing new is started.
 
 use rootward_core::session::RequestNumber;
 use rootward_protocol::message::{self, INTERNAL_ERROR};
@@ -6,7 +6,7 @@ use rootward_protocol::message::{self, INTERNAL_ERROR};
 use super::session::{Asked, Session};
 
 impl Session {
-    /// The client says no more.
+    /// The client has closed its end.
     pub(super) fn client_closed(&mut self) {
         self.closed = true;
         let open = self.asked.extract_if(|_, asked| matches!(asked, Asked::Roots(_)));
@@ -21,20 +21,20 @@ impl Session {
         }
     }
 
-    /// The session ends: every message that still waits gets an error.
+    /// The session is closing: every waiting message gets an error.
     pub(super) fn give_up(&mut self) {
         self.closed = true;
         for id in std::mem::take(&mut self.waiting).into_iter().filter_map(|waiting| waiting.id) {
-            self.tell_client(&message::error(&id, INTERNAL_ERROR, "the session ends", None));
+            self.tell_client(&message::error(&id, INTERNAL_ERROR, "the session is closing", None));
         }
     }
 
-    /// Whether everything that the client sent has reached a child, or was answered.
+    /// Whether everything that the client sent has reached a child or was answered.
     pub(crate) fn is_delivered(&self) -> bool {
         self.waiting.is_empty() && self.children().all(|(_, child)| child.input.is_empty())
     }
 
-    /// Whether the client still awaits an answer of a child's.
+    /// Whether the client is still waiting for a child's answer.
     pub(crate) fn owes(&self) -> bool {
         self.children().any(|(_, child)| child.owes.values().any(|owed| owed.is_clients()))
     }

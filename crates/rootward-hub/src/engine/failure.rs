@@ -1,4 +1,4 @@
-//! Why a server does not run, as the client that waits for it is told.
+//! Why a server is not running, for the client that waits for it.
 
 use rootward_protocol::message::{self, INTERNAL_ERROR};
 use serde_json::Value;
@@ -6,20 +6,20 @@ use serde_json::Value;
 /// How a child ended, or why it was not started.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Failure {
-    /// In a few words, for the operator.
+    /// A few words, for the operator.
     pub(crate) how: String,
-    /// In a sentence, with the cure, for the client.
+    /// A sentence with a remedy, for the client.
     pub(crate) says: String,
-    /// The same for programs, and more of it.
+    /// Details for programs.
     pub(crate) data: Option<Value>,
 }
 
-/// Whether a server that was not started may start another time.
+/// Whether a server that was not started may start later.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Hope {
-    /// In other roots.
+    /// With other roots.
     OtherRoots,
-    /// Not at all: its program does not exist, or this machine cannot confine it.
+    /// Never: its program does not exist, or this machine cannot confine it.
     None,
 }
 

@@ -1,4 +1,4 @@
-//! What the children send.
+//! Messages from children.
 
 use std::sync::Arc;
 
@@ -11,59 +11,59 @@ use serde_json::value::RawValue;
 use super::child::{ASKS_WITHIN, ChildId, Owed, Phase};
 use super::failure::Failure;
 use super::router::progress_token;
-use super::session::{Asked, Client, Legacy, Session, Stirs};
+use super::session::{Asked, Client, Legacy, Releases, Session};
 
-/// How much of a server's error is told, in characters.
+/// How much of a server's error is shown, in characters.
 const LONGEST_ERROR: usize = 1000;
 
-/// How much may wait for a child that asks and does not read.
+/// How many bytes may wait for a child that asks questions but does not read.
 const MOST_UNREAD: usize = 8 << 20;
 
-/// From how many bytes on a frame is outlined before it is read.
+/// Frames of at least this size are outlined before they are parsed.
 const LARGE: usize = 1 << 16;
 
-/// How many questions of a child's may be open at a time.
+/// How many questions a child may have open.
 const MOST_QUESTIONS: usize = 1000;
 
-/// How many bytes the ids of these may have together.
+/// Maximum total length of their ids, in bytes.
 const MOST_QUESTION_BYTES: usize = 1 << 20;
 
-/// What remains to be done with a frame that was read.
+/// What remains to be done with a parsed frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Remains {
-    /// Pass it on, the bytes as they came.
+    /// Forward it unchanged.
     PassOn,
-    /// Nothing; whom it stirs.
-    Nothing(Stirs),
+    /// Nothing; wake up these messages.
+    Nothing(Releases),
 }
 
 impl Session {
-    /// A line of a child's.
-    pub(super) fn child_line(&mut self, id: ChildId, line: Found<'_>) -> Stirs {
-        // Nobody listens any more to one that was let go.
+    /// Handles a line from a child.
+    pub(super) fn child_line(&mut self, id: ChildId, line: Found<'_>) -> Releases {
+        // A child that was dropped is ignored.
         if self.child_mut(id).is_none() {
-            return Stirs::Nobody;
+            return Releases::Nobody;
         }
         match line {
             Found::TooLong(long) => {
                 self.child_too_long(id, &long);
-                Stirs::All
+                Releases::All
             }
-            // SECURITY: every frame is read whole, whatever its size: a large answer that also names a method is a question to
-            // some clients (test: a_large_frame_is_read_like_any_other)
+            // SECURITY: every frame is parsed whole, whatever its size: some clients treat a large answer that also
+            // has a method as a request (test: a_large_frame_is_read_like_any_other)
             Found::Alone(frame) => match self.child_frame(id, frame) {
                 Remains::PassOn => {
                     self.out.push_buffer(frame);
-                    Stirs::Nobody
+                    Releases::Nobody
                 }
-                Remains::Nothing(stirs) => stirs,
+                Remains::Nothing(releases) => releases,
             },
             Found::Among(frame) | Found::Unended(frame) => match self.child_frame(id, frame) {
                 Remains::PassOn => {
                     self.out.push_bytes(frame);
-                    Stirs::Nobody
+                    Releases::Nobody
                 }
-                Remains::Nothing(stirs) => stirs,
+                Remains::Nothing(releases) => releases,
             },
         }
     }
@@ -83,26 +83,28 @@ impl Session {
                         Err(bad) => drop(self.child_bad(id, &bad)),
                     }
                 }
-                Stirs::All
+                Releases::All
             }
         })
     }
 
-    /// [`Session::settles`] for a large frame, by its outline. If this is `false`, the frame must be read whole.
+    /// Like [`Session::settles`], using the outline of a large frame. If this returns `false`, the frame must be
+    /// parsed whole.
     fn settles_by_outline(&mut self, id: ChildId, frame: &[u8]) -> bool {
         let Some(outline) = outline(frame) else { return false };
         let Ok(Message::Single(envelope)) = Message::parse(outline.as_bytes()) else { return false };
-        // SECURITY: an id that was left out is nobody's (test: a_large_frame_with_a_long_id_is_read_whole)
+        // SECURITY: the outline omits long ids, so an empty id matches nobody's request (test:
+        // a_large_frame_with_a_long_id_is_read_whole)
         let has_its_id = envelope.id().is_some_and(|id| id.as_str() != "\"\"");
         has_its_id && self.settles(id, &envelope)
     }
 
-    /// Whether the client waits for this answer and nothing is to be learned from it. It is owed no more then.
+    /// Whether the client waits for this answer and Rootward needs nothing from it. If so, it is no longer owed.
     fn settles(&mut self, id: ChildId, envelope: &Envelope<'_>) -> bool {
         let (Kind::Response | Kind::ErrorResponse, Some(answered)) = (envelope.kind(), envelope.id()) else {
             return false;
         };
-        // What a modern client is answered may be a question to it.
+        // An answer to a modern client may be a question.
         if !matches!(self.client, Client::Legacy(_)) {
             return false;
         }
@@ -112,24 +114,24 @@ impl Session {
         is_plain && child.owes.remove(&key).is_some()
     }
 
-    /// A line that is not a message. Servers print to their output what belongs elsewhere; the client's line carries messages only.
-    fn child_bad(&mut self, id: ChildId, bad: &BadFrame) -> Stirs {
-        self.say(format!("a line of the server's is not a message and is left out: {}", bad.reason));
-        let (Some(answered), true) = (&bad.id, bad.has_outcome) else { return Stirs::Nobody };
+    /// Handles a line that is not a message. Some servers print other text to stdout; the client gets only messages.
+    fn child_bad(&mut self, id: ChildId, bad: &BadFrame) -> Releases {
+        self.say(format!("ignored a line from the server that is not a message: {}", bad.reason));
+        let (Some(answered), true) = (&bad.id, bad.has_outcome) else { return Releases::Nobody };
         let reason = shown(&bad.reason.to_string(), LONGEST_ERROR);
         self.child_cannot_answer(id, answered, &format!("the server's answer is not valid: {reason}"));
-        Stirs::All
+        Releases::All
     }
 
     fn child_too_long(&mut self, id: ChildId, long: &TooLong) {
-        self.say(format!("a message of the server's was too long: {} bytes", long.length));
+        self.say(format!("a message from the server was too long: {} bytes", long.length));
         if let Some(answered) = &long.answers {
             let says = format!("the server's answer has {} bytes, which is too long", long.length);
             self.child_cannot_answer(id, answered, &says);
         }
     }
 
-    /// An answer of a child's that is not passed on: the client gets an error in its place.
+    /// Replaces a child's answer that cannot be forwarded with an error for the client.
     fn child_cannot_answer(&mut self, id: ChildId, answered: &str, says: &str) {
         let Some(child) = self.child_mut(id) else { return };
         child.sent.remove(&key(answered));
@@ -144,17 +146,17 @@ impl Session {
         }
     }
 
-    fn child_message(&mut self, id: ChildId, envelope: &Envelope<'_>) -> Stirs {
+    fn child_message(&mut self, id: ChildId, envelope: &Envelope<'_>) -> Releases {
         let is_learner = self.child_mut(id).is_some_and(|child| child.phase == Phase::Learning);
         match (envelope.kind(), envelope.method().unwrap_or_default()) {
             (Kind::Request, method::LIST_ROOTS) => {
                 self.child_asks_for_roots(id, envelope);
-                return Stirs::All;
+                return Releases::All;
             }
-            // SECURITY: a learner speaks for a server that does not run yet: it asks nobody anything, and its news are of no project
-            // (test: a_learner_reaches_the_client_with_its_answers_alone)
+            // SECURITY: a learner runs before the real server: it may not ask anyone anything, and its notifications
+            // concern no project (test: a_learner_reaches_the_client_with_its_answers_alone)
             (Kind::Request, _) if is_learner => envelope.id().into_iter().for_each(|question| {
-                self.refuse_question(id, question, "the server is only asked what it offers now");
+                self.refuse_question(id, question, "the server is only being asked what it offers");
             }),
             (Kind::Notification, _) if is_learner => {}
             (Kind::Request, _) => self.child_asks(id, envelope),
@@ -162,24 +164,25 @@ impl Session {
             (Kind::Notification, _) => self.tell_client(envelope.text()),
             (Kind::Response | Kind::ErrorResponse, _) => return self.child_answers(id, envelope),
         }
-        Stirs::Nobody
+        Releases::Nobody
     }
 
-    /// A child asks for its roots: they are Rootward's to tell.
+    /// A child asks for its roots, which Rootward answers.
     fn child_asks_for_roots(&mut self, id: ChildId, envelope: &Envelope<'_>) {
         let now = self.now;
         let Some(rules) = self.links.get(id.link).map(|link| Arc::clone(&link.rules)) else { return };
         let (Some(child), Some(question)) = (self.child_mut(id), envelope.id()) else { return };
-        // A child that asks and does not read gets no more answers.
+        // A child that asks but does not read gets no more answers.
         if child.input.waiting().len() > MOST_UNREAD {
             return;
         }
         let list = rules.roots_told(&child.guard);
         child.send(&message::result(question.as_str(), &list));
         child.settles_at = now;
-        // One that asks in the course of a call has no need of calls that wait for it.
+        // A child that asks during a call is not one that other calls should wait for.
         let by_itself = child.owes.is_empty();
-        // Asked during a call, soon after the start: perhaps by itself, and the call came first. The next start waits, to find out.
+        // It asked during a call, soon after the start: perhaps on its own, with the call arriving first. The next
+        // start waits to find out.
         let in_doubt = !by_itself && !child.asked && now < child.since + ASKS_WITHIN;
         child.asked = true;
         let first = by_itself && !std::mem::replace(&mut child.asks_for_roots, true);
@@ -195,7 +198,7 @@ impl Session {
         }
     }
 
-    /// A child asks the client something else. It keeps its id, unless another question has it.
+    /// A child asks the client something else. The question keeps its id, unless another question has the same one.
     fn child_asks(&mut self, child: ChildId, envelope: &Envelope<'_>) {
         let Some(id) = envelope.id() else { return };
         if !self.may_ask(child, id) {
@@ -203,8 +206,8 @@ impl Session {
         }
         let asked = Asked::Child { child, id: id.as_str().into(), token: progress_token(envelope) };
         let key = id.key();
-        // SECURITY: the answer to a server's question must not pass for the answer to one of Rootward's own, which may follow
-        // (test: a_server_cannot_take_the_id_of_the_question_for_roots)
+        // SECURITY: an answer to a server's question must not pass for an answer to one of Rootward's own later
+        // questions (test: a_server_cannot_take_the_id_of_the_question_for_roots)
         if self.asked.contains_key(&key) || key.contains("rootward") {
             let other = self.own_id("question");
             if let Some(other) = Id::read(&other) {
@@ -217,7 +220,7 @@ impl Session {
         }
     }
 
-    /// Whether a child may have one more question open.
+    /// Whether a child may have one more open question.
     fn may_ask(&self, number: ChildId, id: Id<'_>) -> bool {
         let ids = self.asked.iter().filter_map(|(sent, asked)| match asked {
             Asked::Child { child, id, token } if *child == number => {
@@ -229,8 +232,8 @@ impl Session {
         count < MOST_QUESTIONS && bytes + 2 * id.as_str().len() <= MOST_QUESTION_BYTES
     }
 
-    // SECURITY: questions that nobody answers are kept, and must not take all memory there is
-    // (test: a_server_has_a_bounded_number_of_questions_open)
+    // SECURITY: unanswered questions are kept, so their number must be bounded (test:
+    // a_server_has_a_bounded_number_of_questions_open)
     fn refuse_question(&mut self, child: ChildId, id: Id<'_>, says: &str) {
         let Some(child) = self.child_mut(child) else { return };
         if child.input.waiting().len() <= MOST_UNREAD {
@@ -250,26 +253,26 @@ impl Session {
         if sent == id {
             self.tell_client(envelope.text());
         } else {
-            self.tell_client(&message::cancelled(&sent, "the server does not await the answer any more"));
+            self.tell_client(&message::cancelled(&sent, "the server no longer needs the answer"));
         }
     }
 
-    fn child_answers(&mut self, child: ChildId, envelope: &Envelope<'_>) -> Stirs {
+    fn child_answers(&mut self, child: ChildId, envelope: &Envelope<'_>) -> Releases {
         let Some(id) = envelope.id() else {
             self.tell_client(envelope.text());
-            return Stirs::Nobody;
+            return Releases::Nobody;
         };
         let owed = self.child_mut(child).and_then(|child| child.owes.remove(&id.key()));
         let sent = self.child_mut(child).and_then(|child| child.sent.remove(&id.key()));
-        // The answer to a question of Rootward's own is nobody else's.
+        // An answer to Rootward's own question is not forwarded.
         if let Some(Owed::OwnList(list)) = owed {
             self.own_list(child.link, list, envelope.result());
-            return Stirs::All;
+            return Releases::All;
         }
         let is_learner = self.child_mut(child).is_some_and(|child| child.phase == Phase::Learning);
         let is_legacy = matches!(self.client, Client::Legacy(_));
         if !is_legacy && self.wants_input(child, envelope, sent.as_ref()) {
-            return Stirs::Nobody;
+            return Releases::Nobody;
         }
         match owed {
             Some(Owed::Handshake) => self.greeted_by_client(child, envelope),
@@ -291,15 +294,15 @@ impl Session {
                 }
                 self.tell_client(envelope.text());
             }
-            // The client was answered in its place.
+            // The client was already answered on its behalf.
             None if is_learner => {}
-            // Also what is owed to nobody: the client may have cancelled it.
+            // This includes answers that are no longer owed: the client may have cancelled the request.
             Some(Owed::Plain | Owed::OwnList(_)) | None => {
                 self.tell_client(envelope.text());
-                return Stirs::Nobody;
+                return Releases::Nobody;
             }
         }
-        Stirs::All
+        Releases::All
     }
 
     /// The first child has answered the client's own `initialize`.
@@ -311,7 +314,7 @@ impl Session {
         self.pass_offer(envelope);
         let is_learner = self.child_mut(child).is_some_and(|child| child.phase == Phase::Learning);
         let Some(result) = envelope.result() else {
-            // The client will begin again, in another version.
+            // The client will start over with another version.
             (self.client, self.roots) = (Client::Silent, None);
             if let Some(child) = self.child_mut(child).filter(|_| !is_learner) {
                 child.phase = Phase::Running;
@@ -353,7 +356,8 @@ impl Session {
         promised.is_ok_and(|promised| Offer::read(result).is_newer_than(&Offer::read(&promised)))
     }
 
-    /// A server speaks a revision that the client was not told of. The next client is told by what is remembered now.
+    /// A server speaks a revision that the client was not told about. The new handshake is cached for the next
+    /// client.
     fn cannot_go_on(&mut self, id: ChildId, result: &RawValue) {
         let Some(guard) = self.child_mut(id).map(|child| child.guard.clone()) else { return };
         let revision = shown(&Offer::read(result).revision().unwrap_or_default(), LONGEST_ERROR);
@@ -366,7 +370,7 @@ impl Session {
         self.links[id.link].impossible = Some((guard, failure));
     }
 
-    /// Tells the client of lists that the server offers now and did not before, or the other way round.
+    /// Tells the client about lists that the server offers now and did not before, or the other way round.
     fn correct(&mut self, before: &RawValue, result: &RawValue) {
         let (before, now) = (Offer::read(before), Offer::read(result));
         for list in offer::LISTS.iter().filter(|list| list.method != method::LIST_TEMPLATES) {

@@ -1,4 +1,4 @@
-//! What the client sends.
+//! Messages from the client.
 
 use std::sync::Arc;
 
@@ -17,37 +17,37 @@ use super::failure::Failure;
 use super::gate::Judgement;
 use super::link::Begin;
 use super::lists::owed;
-use super::session::{Asked, Client, Done, Legacy, Session, Stirs, Waiting, Way};
+use super::session::{Asked, Client, Done, Legacy, Releases, Session, Waiting, Way};
 
 /// How much of a method's name is shown, in characters.
 const LONGEST_NAME: usize = 200;
 
 impl Session {
-    /// A line of the client's.
-    pub(super) fn client_line(&mut self, line: &Line<'_>) -> Stirs {
+    /// Handles a line from the client.
+    pub(super) fn client_line(&mut self, line: &Line<'_>) -> Releases {
         match line {
             Line::TooLong(long) => {
                 if let Some(answer) = message::too_long(long, self.longest) {
                     self.tell_client(&answer);
                 }
-                self.say(format!("a message of the client's was too long: {} bytes", long.length));
+                self.say(format!("a message from the client was too long: {} bytes", long.length));
             }
             Line::Frame(frame) => match Message::parse(frame) {
                 Err(bad) => {
-                    self.say(format!("a line of the client's is refused: {}", bad.reason));
+                    self.say(format!("refused a line from the client: {}", bad.reason));
                     self.tell_client(&message::bad_frame(bad.id.as_deref(), &bad.reason));
                 }
                 Ok(Message::Single(envelope)) => return self.client_message(&envelope),
                 Ok(Message::Batch(batch)) => {
                     self.client_batch(&batch);
-                    return Stirs::All;
+                    return Releases::All;
                 }
             },
         }
-        Stirs::Nobody
+        Releases::Nobody
     }
 
-    /// Members are decided one by one, and passed on one by one: that is all a batch means.
+    /// Members of a batch are checked and forwarded one by one.
     fn client_batch(&mut self, batch: &Batch<'_>) {
         for member in batch.members() {
             match member {
@@ -57,17 +57,17 @@ impl Session {
         }
     }
 
-    /// A message of the client's; `limits` came with it and are not in it any more.
-    pub(super) fn client_message_within(&mut self, envelope: &Envelope<'_>, limits: Option<HostLimits>) -> Stirs {
+    /// Handles a client message; `limits` were removed from it.
+    pub(super) fn client_message_within(&mut self, envelope: &Envelope<'_>, limits: Option<HostLimits>) -> Releases {
         match (envelope.kind(), envelope.method().unwrap_or_default()) {
             (Kind::Response | Kind::ErrorResponse, _) => return self.client_answer(envelope),
             (Kind::Request, method::INITIALIZE) => {
                 self.initialize(envelope);
-                return Stirs::All;
+                return Releases::All;
             }
             (Kind::Notification, method::INITIALIZED) => {
                 self.initialized(envelope);
-                return Stirs::All;
+                return Releases::All;
             }
             (Kind::Notification, method::ROOTS_CHANGED) => self.report(SessionGuard::list_changed),
             (Kind::Notification, method::CANCELLED) => self.client_cancelled(envelope),
@@ -84,8 +84,8 @@ impl Session {
                 let link = self.route(envelope);
                 let mut way = self.new_way(link);
                 way.limits = limits.map(Box::new);
-                // SECURITY: a call must not overtake the one before it, which may be what it builds on
-                // (test: a_call_does_not_overtake_one_that_is_being_recorded)
+                // SECURITY: a call must not overtake an earlier one, which it may depend on (test:
+                // a_call_does_not_overtake_one_that_is_being_recorded)
                 way.behind = self.is_recording(link);
                 if way.behind || self.pass(envelope, &mut way) == Done::NotYet {
                     let id = envelope.id().map(|id| id.as_str().into());
@@ -94,17 +94,17 @@ impl Session {
                 }
             }
         }
-        Stirs::Nobody
+        Releases::Nobody
     }
 
-    /// Whether a message comes before the client has begun. No server gets it: nobody knows yet where that would run.
+    /// Whether a message arrives before the client has begun. No server gets it, because its roots are not known yet.
     fn is_too_early(&self, envelope: &Envelope<'_>) -> bool {
         let is_modern = || envelope.params().and_then(ModernRequest::read).is_some();
         matches!(self.client, Client::Silent) && !is_modern()
     }
 
-    // SECURITY: no server gets a call before the directories it runs in are known
-    // (test: a_call_before_initialize_reaches_no_server)
+    // SECURITY: no server gets a call before the directories it runs in are known (test:
+    // a_call_before_initialize_reaches_no_server)
     fn refuse_early(&mut self, kind: Kind, method: &str, id: Option<Id<'_>>) {
         let (Kind::Request, Some(id)) = (kind, id.map(Id::as_str)) else { return };
         let answer = match method {
@@ -114,16 +114,16 @@ impl Session {
         self.tell_client(&answer);
     }
 
-    /// Passes on a message that has waited.
+    /// Forwards a message that has waited.
     pub(super) fn pass_text(&mut self, text: &str, way: &mut Way) -> Done {
         match Message::parse(text.as_bytes()) {
             Ok(Message::Single(envelope)) => self.pass(&envelope, way),
-            // It was read before.
+            // It was parsed before.
             _ => Done::Yes,
         }
     }
 
-    /// Passes a request or notification on to the child, if it may be and can be.
+    /// Forwards a request or notification to the child, if allowed and possible.
     fn pass(&mut self, envelope: &Envelope<'_>, way: &mut Way) -> Done {
         match self.modern_request(envelope) {
             Some(request) => self.pass_modern(envelope, &request, way),
@@ -164,22 +164,22 @@ impl Session {
         Done::Yes
     }
 
-    /// A message for a server that does not run now.
+    /// Handles a message for a server that is not running.
     pub(super) fn without_child(&mut self, envelope: &Envelope<'_>, way: &mut Way) -> Done {
         if let Some(answer) = self.pong(envelope).or_else(|| self.list_in_absence(envelope, way)) {
             self.tell_client(&answer);
             return Done::Yes;
         }
-        // Other roots may be about to come, and with them another try.
+        // The roots may be about to change, and the server may start then.
         let settled = self.roots.as_ref().is_none_or(|roots| roots.turn(way.arrived, self.now) == Turn::GoOn);
         let of = &self.links[way.link];
         let failure = match (&of.impossible, &of.failure) {
             (Some((_, failure)), _) if settled => failure.clone(),
-            // It died, and is started again after a pause: nobody need wait for that.
+            // It died and restarts after a pause: do not wait for that.
             (_, Some(failure)) if !of.is_coming(self.now) && of.backoff.not_before(self.now).is_some() => {
                 failure.clone()
             }
-            _ if self.now >= way.arrived + self.patience() => Failure::new("the server does not run"),
+            _ if self.now >= way.arrived + self.patience() => Failure::new("the server is not running"),
             _ => return Done::NotYet,
         };
         if let Some(id) = envelope.id() {
@@ -188,18 +188,18 @@ impl Session {
         Done::Yes
     }
 
-    /// The answer to `ping` where no server can give it; not before that to `initialize`.
+    /// The answer to `ping` if no server can give it, but not before the answer to `initialize`.
     fn pong(&self, envelope: &Envelope<'_>) -> Option<String> {
         let is_promised = matches!(&self.client, Client::Legacy(legacy) if legacy.promised.is_some());
         let id = envelope.id().filter(|_| is_promised && envelope.method() == Some(method::PING))?;
         Some(message::result(id.as_str(), "{}"))
     }
 
-    /// The client begins.
+    /// Handles the client's `initialize`.
     fn initialize(&mut self, envelope: &Envelope<'_>) {
         let Some(id) = envelope.id().map(Id::as_str) else { return };
         if !matches!(self.client, Client::Silent) {
-            self.tell_client(&message::error(id, INVALID_REQUEST, "the session has begun before", None));
+            self.tell_client(&message::error(id, INVALID_REQUEST, "the session has already begun", None));
             return;
         }
         let Some(hello) = envelope.params().and_then(Hello::read) else {
@@ -216,7 +216,7 @@ impl Session {
         self.client = Client::Legacy(Legacy { params, revision, promised: None, initialized: false });
         self.roots = Some(SessionGuard::new(Arc::clone(&self.terms), Arc::clone(&self.given), support));
         let of = &self.links[link];
-        // One that runs only when it is needed is not needed to repeat what is remembered.
+        // A server that starts on demand is not started to repeat a cached answer.
         let starts = !of.is_learning() && (of.begin == Begin::AtOnce || of.remembered.is_none());
         match (self.guard().cloned(), of.remembered.clone()) {
             (Some(guard), _) if starts => self.greet(link, guard, id, &greeting),
@@ -229,9 +229,9 @@ impl Session {
         }
     }
 
-    /// Starts the server in roots that are known, and has it answer the client's `initialize`.
+    /// Starts the server with known roots and lets it answer the client's `initialize`.
     fn greet(&mut self, link: usize, guard: Guard, id: &str, greeting: &str) {
-        // One that has answered `server/discover` goes on.
+        // A child that has answered `server/discover` is kept.
         let number = match self.links[link].current {
             Some(number) => number,
             None => self.start(link, guard, Phase::Greeting),
@@ -243,12 +243,12 @@ impl Session {
         }
     }
 
-    /// The client was given this answer to `initialize`.
+    /// Records the answer to `initialize` that the client got.
     pub(super) fn promise(&mut self, result: &str) {
         let Client::Legacy(legacy) = &mut self.client else { return };
         legacy.promised = Some(result.into());
         if legacy.initialized {
-            // It did not wait for the answer.
+            // The client did not wait for the answer.
             self.begin(&message::notification(method::INITIALIZED));
         }
     }
@@ -257,14 +257,14 @@ impl Session {
         if let Client::Legacy(legacy) = &mut self.client {
             legacy.initialized = true;
             if legacy.promised.is_none() {
-                // It did not wait for the answer to `initialize`; the server is told in order.
+                // The client did not wait for the answer to `initialize`; the server gets both in order.
                 return;
             }
         }
         self.begin(envelope.text());
     }
 
-    /// The handshake is done: the servers are told, and the client is asked for its roots.
+    /// After the handshake: notifies the servers and asks the client for its roots.
     pub(super) fn begin(&mut self, initialized: &str) {
         for link in 0..self.links.len() {
             let (now, settles) = (self.now, self.settles_at(link));
@@ -276,40 +276,40 @@ impl Session {
         self.report(|roots, now| roots.needed(now, now));
     }
 
-    /// An answer to a question of a child's, or of Rootward's own.
-    fn client_answer(&mut self, envelope: &Envelope<'_>) -> Stirs {
-        let Some(id) = envelope.id() else { return Stirs::Nobody };
+    /// Handles an answer to a child's question or to Rootward's own.
+    fn client_answer(&mut self, envelope: &Envelope<'_>) -> Releases {
+        let Some(id) = envelope.id() else { return Releases::Nobody };
         match self.asked.remove(&id.key()) {
             Some(Asked::Roots(question)) => {
                 let answer = read_list(envelope);
                 self.report(|roots, now| roots.answered(now, question, answer));
-                return Stirs::All;
+                return Releases::All;
             }
             Some(Asked::Child { child, id: own, .. }) => {
                 if let (Some(child), Some(own)) = (self.child_mut(child), Id::read(&own)) {
                     child.input.push_with(|bytes| envelope.write_with_id(own, bytes));
                 }
             }
-            // SECURITY: late, or to nobody. The server gets no answer that it did not ask for: it may be the client's roots
+            // SECURITY: the answer is late or unsolicited. It may contain the client's roots, so no server gets it
             // (test: an_answer_that_nobody_asked_for_reaches_no_server)
-            None => self.say("an answer of the client's that nobody asked for is left out"),
+            None => self.say("ignored an answer from the client that nobody asked for"),
         }
-        Stirs::Nobody
+        Releases::Nobody
     }
 
-    /// The client does not await an answer any more.
+    /// The client cancels a request.
     fn client_cancelled(&mut self, envelope: &Envelope<'_>) {
         let id = envelope.params().and_then(Members::read).and_then(|params| params.get(keys::REQUEST_ID));
         let id: &str = &key(id.map(RawValue::get).unwrap_or_default());
         let waiting = self.waiting.iter().position(|waiting| waiting.id.as_deref().is_some_and(|own| *key(own) == *id));
         if let Some(position) = waiting {
-            // It never left: nobody need be told, and nobody answers.
+            // It was never forwarded, so nobody has to be told and nobody will answer.
             self.waiting.remove(position);
             return;
         }
         let owes = self.child_that_owes(id);
         if let Some(child) = owes.and_then(|child| self.child_mut(child)) {
-            // Nobody answers what was cancelled; a child that was replaced need not stay for it.
+            // Nobody answers a cancelled request, so a replaced child need not stay for it.
             if matches!(child.owes.get(id), Some(Owed::Plain | Owed::List(_) | Owed::Page(_))) {
                 child.owes.remove(id);
                 child.sent.remove(id);
@@ -317,7 +317,7 @@ impl Session {
             child.send(envelope.text());
             return;
         }
-        // Answered already, or something that Rootward does not know of: the server knows.
+        // Already answered, or unknown to Rootward; the server may know it.
         let link = self.route(envelope);
         if let Some(child) = self.links[link].running() {
             child.send(envelope.text());
@@ -331,7 +331,7 @@ impl Session {
     }
 }
 
-/// The message with other params.
+/// The message with different params.
 pub(super) fn with_params(envelope: &Envelope<'_>, params: &str) -> String {
     let mut text = Vec::new();
     match RawValue::from_string(params.to_owned()) {
@@ -341,7 +341,7 @@ pub(super) fn with_params(envelope: &Envelope<'_>, params: &str) -> String {
     String::from_utf8(text).unwrap_or_default()
 }
 
-/// What a client answered to `roots/list`.
+/// The client's answer to `roots/list`.
 pub(crate) fn read_list(envelope: &Envelope<'_>) -> Result<Value, NoList> {
     match envelope.result() {
         Some(result) => serde_json::from_str(result.get()).map_err(|error| NoList::because(error.to_string())),

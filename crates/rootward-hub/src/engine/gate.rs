@@ -1,4 +1,4 @@
-//! The gate: every path of a client's message is decided and put on record before the message is passed on.
+//! The gate: every path in a client's message is checked and audited before the message is forwarded.
 
 use std::path::Path;
 use std::time::SystemTime;
@@ -16,36 +16,36 @@ use super::{ChildId, Effect, Entries, MessageNumber, OnRecord};
 use crate::check::{Finding, Named, RefusedPath, Verdict, paths};
 use crate::scan::{Call, ScanError, Tool, Why, acts, tool_name};
 
-/// How much of a method's or a tool's name is shown, in characters.
+/// How much of a method's or tool's name is shown, in characters.
 const LONGEST_NAME: usize = 200;
 
-/// How often a message goes on record, so that the process on record is the one that gets it.
+/// How often a message is audited again because the process that gets it has changed.
 const MOST_RECORDED: u8 = 3;
 
-/// What becomes of a message.
+/// What happens to a message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Judgement {
     Pass,
     /// The roots or the child are not ready.
     Wait,
-    /// It is refused, with this answer where somebody waits for one.
+    /// Refused, with this answer if it is a request.
     Refused(Option<String>),
 }
 
-/// What was decided about a message, until that is on record.
+/// The decision about a message, until it is in the audit log.
 #[derive(Debug)]
 pub(super) struct Decided {
-    /// By which guard.
+    /// The guard that decided.
     guard: Guard,
     verdict: Verdict,
-    /// The child that the message is for.
+    /// The child that gets the message.
     child: Option<u64>,
-    /// Nothing while that is not known.
+    /// `None` until the result is known.
     on_record: Option<OnRecord>,
 }
 
 impl Session {
-    /// Decides a request or notification of the client's.
+    /// Checks a client's request or notification.
     pub(super) fn judge(&mut self, envelope: &Envelope<'_>, way: &mut Way) -> Judgement {
         let method = envelope.method().unwrap_or_default();
         let id = envelope.id().map(Id::as_str);
@@ -63,7 +63,8 @@ impl Session {
         let guard = self.guard().filter(|_| self.is_ready(way)).cloned();
         let checked = match &guard {
             Some(guard) => {
-                // SECURITY: looked up for each decision: links may have changed (test: limits_follow_links_again_for_each_call)
+                // SECURITY: resolved for each decision, since links may have changed (test:
+                // limits_follow_links_again_for_each_call)
                 let limits = way.limits.as_ref().map(|limits| limits.place_ambient(guard));
                 self.links[way.link].rules.check(guard, limits.as_ref(), &call).map(Some)
             }
@@ -79,11 +80,11 @@ impl Session {
                 Turn::Wait { .. } => self.wait_or_give_up(id, &call, way),
                 Turn::Overdue => self.pending(id, &call, way.link),
             },
-            // SECURITY: from `list_changed` until the client has answered, no call is decided by the old roots
+            // SECURITY: from `list_changed` until the client has answered, no call is checked against the old roots
             // (test: a_revoked_root_is_gone_for_the_next_call)
             Ok(found) => match (self.turn(way), found, guard) {
                 (Turn::Overdue, ..) => self.pending(id, &call, way.link),
-                // By the roots that are in force now, or not at all.
+                // Only the current roots may decide.
                 (Turn::GoOn, Some(verdict), Some(guard)) if self.is_ready(way) && self.is_still(&guard) => {
                     let child = self.links[way.link].current;
                     self.decide(id, &call, Decided { guard, verdict, child, on_record: None }, way)
@@ -93,7 +94,8 @@ impl Session {
         }
     }
 
-    /// What becomes of a message whose decisions were put on record; nothing where it is to be decided, once more or for the first time.
+    /// The judgement for a message whose decision was sent to the audit log; `None` if it has to be checked again or
+    /// for the first time.
     fn judged_on_record(&mut self, id: Option<&str>, call: &Call<'_>, way: &mut Way) -> Option<Judgement> {
         let decided = way.decided.take()?;
         match decided.on_record {
@@ -101,18 +103,19 @@ impl Session {
                 way.decided = Some(decided);
                 Some(Judgement::Wait)
             }
-            // SECURITY: what is not on record does not happen (test: without_a_record_no_call_with_paths_passes)
+            // SECURITY: a call that cannot be audited is refused (test: without_a_record_no_call_with_paths_passes)
             Some(OnRecord::No) => {
                 let finding = decided.verdict.findings.iter().find(|finding| finding.is_on_record())?;
                 let denial = Denial::new(Code::AuditUnavailable, &*finding.path, finding.need.access);
                 Some(self.refused(id, call, &denial, None))
             }
-            // SECURITY: the record may take its time, and the roots may be others by now
-            // (test: a_message_is_decided_by_the_roots_in_force_when_it_leaves)
+            // SECURITY: writing the audit entry takes time, and the roots may have changed since (test:
+            // a_message_is_decided_by_the_roots_in_force_when_it_leaves)
             Some(OnRecord::Yes)
                 if self.is_ready(way)
                     && self.is_still(&decided.guard)
-                    // The process on record is the one that gets the call. Calls with other roots may replace it each time.
+                    // The audited process must be the one that gets the call. Calls with other roots may replace it
+                    // each time.
                     && (self.links[way.link].current == decided.child || way.recorded >= MOST_RECORDED) =>
             {
                 Some(self.act(id, call, &decided.verdict, way.link))
@@ -121,21 +124,21 @@ impl Session {
         }
     }
 
-    /// Decisions about a message are on record, or cannot be put there.
+    /// The decision about a message is in the audit log, or could not be written.
     pub(super) fn recorded(&mut self, message: MessageNumber, on_record: OnRecord) {
         if let Some(decided) = self.way_of(message).and_then(|way| way.decided.as_mut()) {
             decided.on_record = Some(on_record);
         }
     }
 
-    /// What a message without paths does now. What acts without naming a path acts where the server is; what only the protocol reads
-    /// never waits.
+    /// What a message without paths does now. Even without a path, a call acts in the server's directories; a message
+    /// that only the protocol uses never waits.
     fn stands(&mut self, call: &Call<'_>, way: &mut Way) -> Turn {
         if !acts(call.method) {
             return Turn::GoOn;
         }
-        // SECURITY: the server still has the roots from before `list_changed`, and reads them without being named one
-        // (test: calls_without_paths_wait_until_the_roots_are_known_again)
+        // SECURITY: the server still has the roots from before `list_changed` and can read them even if the call
+        // names none (test: calls_without_paths_wait_until_the_roots_are_known_again)
         let is_known = self.era() == Era::Legacy && self.published().is_some();
         match if is_known { self.turn(way) } else { Turn::GoOn } {
             Turn::GoOn if !self.is_in_place(way.link) => Turn::Wait { until: self.now },
@@ -143,7 +146,7 @@ impl Session {
         }
     }
 
-    /// Lets a message wait, but not for ever.
+    /// Lets a message wait, but not forever.
     fn wait_or_give_up(&mut self, id: Option<&str>, call: &Call<'_>, way: &Way) -> Judgement {
         if self.now < way.arrived + self.patience() {
             return Judgement::Wait;
@@ -151,23 +154,23 @@ impl Session {
         if self.published().is_none() {
             return self.pending(id, call, way.link);
         }
-        let says = "the server does not run in the roots in force";
+        let says = "the server could not be restarted with the current roots";
         Judgement::Refused(id.map(|id| message::error(id, INTERNAL_ERROR, says, None)))
     }
 
-    /// The refusal of a call whose roots nobody could name in time.
+    /// Refuses a call because its roots did not arrive in time.
     fn pending(&mut self, id: Option<&str>, call: &Call<'_>, link: usize) -> Judgement {
         self.record_undecided(link, call, Code::RootsPending);
         let form = (self.terms.refusals, results(call.tool));
         Judgement::Refused(id.map(|id| message::refusal(id, call.method, self.era(), form, &Refusal::pending())))
     }
 
-    /// Whether what was decided by this guard is decided by the roots in force.
+    /// Whether this guard decides the same as the current roots.
     fn is_still(&self, guard: &Guard) -> bool {
         self.guard().is_some_and(|now| guard.decides_as(now))
     }
 
-    /// Puts on record that a call was refused before its paths were decided. It is refused whether or not that succeeds.
+    /// Audits a call that was refused before its paths were checked. It is refused even if that fails.
     fn record_undecided(&mut self, link: usize, call: &Call<'_>, code: Code) {
         if self.links[link].rules.audit.is_none() {
             return;
@@ -178,10 +181,10 @@ impl Session {
         let occasion = self.occasion(link, &requester, generation);
         let event = AuditEvent::new(occasion, denial.path(), Access::NONE, Err(&denial));
         let entries = Entries { child: self.current_child(link), events: vec![event] };
-        self.push(Effect::Record(self.id, MessageNumber::NOBODYS, entries));
+        self.push(Effect::Record(self.id, MessageNumber::NONE, entries));
     }
 
-    /// Who asks whom, now. The front fills in the process.
+    /// The context for an audit entry. The front fills in the process.
     pub(super) fn occasion<'o>(&'o self, link: usize, requester: &'o str, generation: u64) -> Occasion<'o> {
         Occasion {
             time: SystemTime::now(),
@@ -199,7 +202,7 @@ impl Session {
         self.links[link].current.map(|number| self.child_id(link, number))
     }
 
-    /// The first path of a call, if it has any.
+    /// The first path in a call, if any.
     fn first_path(&self, link: usize, call: &Call<'_>) -> Result<Option<String>, ScanError> {
         let rules = &self.links[link].rules;
         let mut found = None;
@@ -209,7 +212,7 @@ impl Session {
         Ok(found)
     }
 
-    /// Whether a call with paths can be decided and passed on now.
+    /// Whether a call with paths can be checked and forwarded now.
     fn is_ready(&self, way: &Way) -> bool {
         let (Some(roots), Some(guard)) = (&self.roots, self.guard()) else { return false };
         let child = self.links[way.link].current();
@@ -217,7 +220,7 @@ impl Session {
             && child.is_some_and(|child| child.guard.decides_as(guard) && child.settles_at <= self.now)
     }
 
-    /// Says that a call needs roots, and what it does now.
+    /// Requests roots for a call, and returns what it does now.
     fn turn(&mut self, way: &mut Way) -> Turn {
         way.needs_roots = true;
         let arrived = way.arrived;
@@ -225,7 +228,7 @@ impl Session {
         self.roots.as_ref().map_or(Turn::Wait { until: self.now }, |roots| roots.turn(arrived, self.now))
     }
 
-    /// Has decisions put on record, where one is kept, and acts on them.
+    /// Writes the decision to the audit log, if there is one, and acts on it.
     fn decide(&mut self, id: Option<&str>, call: &Call<'_>, decided: Decided, way: &mut Way) -> Judgement {
         let Some(roots) = self.published() else { return Judgement::Wait };
         if self.links[way.link].rules.audit.is_none() {
@@ -246,13 +249,13 @@ impl Session {
         Judgement::Wait
     }
 
-    /// Acts on what was decided.
+    /// Acts on a decision.
     fn act(&mut self, id: Option<&str>, call: &Call<'_>, verdict: &Verdict, link: usize) -> Judgement {
         let Some((finding, refused)) = verdict.refused() else { return Judgement::Pass };
         let rules = &self.links[link].rules;
         let hint = match self.guard().and_then(|guard| rules.paths.map(guard)) {
             Some(map) => Some(format!("give the whole path as this server sees it; there, {map}")),
-            // Whether it is a path is not the question.
+            // A refusal by the client's own sandbox does not depend on how the string is classified.
             None if matches!(refused.denial.cause(), Cause::OwnRules(_)) => None,
             None => if_no_path(call.tool, finding, rules.treated_by),
         };
@@ -284,12 +287,12 @@ impl Session {
     }
 }
 
-/// Whether a tool says what its structured results look like.
+/// Whether a tool describes its structured results.
 pub(super) fn results(tool: Option<&Tool>) -> Results {
     if tool.is_some_and(Tool::has_structured_results) { Results::Described } else { Results::Free }
 }
 
-/// What asks, for the record.
+/// The requester for the audit log.
 fn requester(method: &str, tool: Option<&Tool>) -> String {
     let method = shown(method, LONGEST_NAME);
     match tool {
@@ -298,7 +301,7 @@ fn requester(method: &str, tool: Option<&Tool>) -> String {
     }
 }
 
-/// The answer to params that can be read two ways.
+/// The answer to ambiguous params.
 fn malformed(id: &str, method: &str, error: &ScanError) -> String {
     let says = format!("the params of `{}` are refused: {error}", shown(method, LONGEST_NAME));
     message::error(id, INVALID_PARAMS, &says, None)
@@ -335,13 +338,13 @@ fn event(finding: &Finding, occasion: Occasion<'_>, roots: &Published) -> AuditE
     }
 }
 
-/// What a person does where a string was taken for a path and is not one; nothing where no flag can say so.
+/// A hint in case the string is not a path; `None` if no flag could say so.
 fn if_no_path(tool: Option<&Tool>, finding: &Finding, treated_by: TreatedBy) -> Option<String> {
     if finding.why == Why::Treatment {
         return None;
     }
     let place = format!("{}.{}", tool?.name(), finding.key);
-    // Cut off, or with characters that a terminal would obey, it would be another flag.
+    // If cut off, or with control characters, it would be a different flag.
     let is_typed = shown(&place, LONGEST_NAME) == place && !finding.key.is_empty();
     is_typed.then(|| match treated_by {
         TreatedBy::Flag => format!("if this is not a path, pass `--treat {place}=text` to `rootward wrap`"),
@@ -352,7 +355,7 @@ fn if_no_path(tool: Option<&Tool>, finding: &Finding, treated_by: TreatedBy) -> 
     })
 }
 
-/// What the operator reads: more than the client does.
+/// The message for the operator, with more detail than the client gets.
 fn operators_words(requester: &str, finding: &Finding, refusal: &RefusedPath) -> String {
     let (reading, denial) = match &refusal.reading {
         Some((reading, denial)) => (format!(" (read as `{}`)", Shown::new(&**reading)), denial),

@@ -1,4 +1,4 @@
-//! What the operator and the user give, which may change while servers run.
+//! Root sources from the operator and the user, which may change while servers run.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,33 +8,34 @@ use rootward_protocol::session::Given;
 
 use super::session::Session;
 
-/// Looks what is given, whenever it is asked to.
+/// Checks the root sources for changes.
 pub trait Lookout: fmt::Debug {
-    /// What is given from now on; none where nothing changed. It should not take long: whatever passes through waits meanwhile.
+    /// The new sources; `None` if nothing changed. Must be quick: all traffic waits for it.
     fn look_ambient(&mut self) -> Option<Given>;
 }
 
 impl Session {
-    /// The operator's or the user's roots changed, or what is closed.
+    /// The operator's or user's roots or restrictions have changed.
     pub(super) fn take_given(&mut self, given: &Arc<Given>) {
         let given = &self.party.held(given);
         self.given = Arc::clone(given);
         self.report(|roots, now| roots.given(now, given));
-        // SECURITY: a request that waits is decided by what is given when it leaves
-        // (test: a_modern_call_that_waits_is_decided_by_what_is_given_by_then)
+        // SECURITY: a waiting request is checked against the sources at the time it is forwarded (test:
+        // a_modern_call_that_waits_is_decided_by_what_is_given_by_then)
         let now = self.now;
         for modern in self.waiting.iter_mut().filter_map(|waiting| waiting.way.modern.as_mut()) {
             modern.roots.given(now, given);
         }
         let guard = match (self.guard().cloned(), self.era()) {
             (Some(guard), _) => guard,
-            // What the last request did not need is not known; what its child was given before may be more than is given now.
+            // The last request did not need roots, so they are not known; its child may have more than is allowed
+            // now.
             (None, Era::Modern) => self.nothing(),
             (None, Era::Legacy) => return,
         };
         self.note_revoked(&guard);
-        // SECURITY: a modern client's next request would start another child, but until then this one could read what was taken
-        // back (test: a_child_of_a_modern_client_goes_with_the_roots_that_were_taken_back)
+        // SECURITY: a modern client's next request would start another child, but until then this one could still
+        // read the removed roots (test: a_child_of_a_modern_client_goes_with_the_roots_that_were_taken_back)
         if self.era() == Era::Modern {
             for link in 0..self.links.len() {
                 if self.links[link].running().is_some_and(|child| !child.guard.decides_as(&guard)) {

@@ -1,8 +1,9 @@
-//! Learning what a server offers before the roots are known.
+//! Learns what a server offers before the roots are known.
 //!
-//! A client names its roots only after it was told what the server offers, and no server gets a call before the directories it runs in are
-//! known. So a process is started in an empty directory, asked what it offers, and ended before the real one starts: the *learner*. If it
-//! dies or is late, Rootward answers in its place, and what the real server lacks is answered as nothing.
+//! A client names its roots only after it was told what the server offers, and no server gets a call before the
+//! directories it runs in are known. So a process is started in an empty directory, asked what it offers, and stopped
+//! before the real one starts: the *learner*. If it dies or is late, Rootward answers in its place; requests for
+//! something that the real server lacks then get empty answers.
 
 use std::time::Duration;
 
@@ -19,31 +20,32 @@ use super::memory::Learned;
 use super::session::{Client, Session};
 use super::{Effect, Purpose};
 
-/// How long a learner may take to answer a client's first request: what starts it may have to fetch it first.
+/// How long a learner may take to answer a client's first request. It may have to be fetched first.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(20);
 
-/// How long one that is late may go on to fetch the server: ended in the middle of it, the real start would fetch again.
+/// How long a late learner may continue fetching the server. If it were stopped, the real start would have to fetch
+/// again.
 const FETCHES_WITHIN: Duration = Duration::from_mins(1);
 
-/// How long it may take to list what it offers. The real server waits for its end.
+/// How long it may take to list what it offers. The real server waits until it has ended.
 const LISTS_WITHIN: Duration = Duration::from_secs(2);
 
-/// The codes with which servers of the legacy era refuse a method that they do not know.
+/// The codes with which legacy servers refuse an unknown method.
 const NOT_KNOWN: [&str; 3] = ["-32601", "-32602", "-32600"];
 
-/// The code with which a server refuses the revision that a client asks for.
+/// The code with which a server refuses the requested revision.
 const UNSUPPORTED_REVISION: &str = "-32602";
 
-/// A learner at work.
+/// A running learner.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Lesson {
     pub(super) child: u64,
-    /// Until when it may take to answer what it was asked.
+    /// The deadline for its answers.
     until: Duration,
 }
 
 impl Session {
-    /// Asks a learner something on the client's behalf; starts it where none runs.
+    /// Asks a learner something on the client's behalf. Starts one if none is running.
     pub(super) fn ask_learner(&mut self, link: usize, id: &str, owed: Owed, text: &str) {
         if self.links[link].learners == Learners::Never {
             return self.answer_in_its_place(id, owed);
@@ -61,7 +63,7 @@ impl Session {
         }
     }
 
-    /// A learner has told a legacy client what it offers: it is asked for its lists, so that they can be told at once.
+    /// A learner has told a legacy client what it offers. Asks it for its lists, so that they are available at once.
     pub(super) fn ask_for_all_lists(&mut self, link: usize, result: &RawValue) {
         let Some(lesson) = &mut self.links[link].lesson else { return };
         lesson.until = self.now + LISTS_WITHIN;
@@ -75,7 +77,7 @@ impl Session {
         }
     }
 
-    /// Ends lessons that are over, and answers for learners that are late.
+    /// Stops learners that are done, and answers for those that are late.
     pub(super) fn go_on_learning(&mut self) {
         for link in 0..self.links.len() {
             let Some(lesson) = self.links[link].lesson else { continue };
@@ -86,10 +88,10 @@ impl Session {
             if is_late && owes(&Owed::Handshake) && self.links[link].learners == Learners::Fetching {
                 self.go_on_fetching(link, lesson.child);
             } else if is_late && owes(&Owed::Discovery) {
-                // The client goes on with `initialize`; the learner may still be fetching.
+                // The client continues with `initialize`; the learner may still be fetching.
                 self.answer_for(link, lesson.child, |owed| owed == Owed::Discovery);
             } else if is_late && self.era() == Era::Modern {
-                // What listens is answered when something happens, and may stay.
+                // A listening request is answered when something happens, and may stay open.
                 self.answer_for(link, lesson.child, |owed| owed != Owed::Plain);
             } else if (is_late && owes(&Owed::Handshake)) || (is_promised && (is_late || child.owes.is_empty())) {
                 self.end_lesson(link);
@@ -97,7 +99,7 @@ impl Session {
         }
     }
 
-    /// Answers the client in the place of a learner that most likely fetches the server, and lets it go on with that.
+    /// Answers the client in place of a learner that is probably fetching the server, and lets it continue.
     fn go_on_fetching(&mut self, link: usize, number: u64) {
         let Some(child) = self.links[link].children.get_mut(&number) else { return };
         let owed: Vec<Box<str>> = child.owes.extract_if(|_, owed| *owed == Owed::Handshake).map(|(id, _)| id).collect();
@@ -110,7 +112,7 @@ impl Session {
         self.links[link].lesson = Some(Lesson { child: number, until: self.now + FETCHES_WITHIN });
     }
 
-    /// A learner whose client was answered in its place has answered `initialize`, too.
+    /// A learner whose client was already answered has now answered `initialize`.
     pub(super) fn learned_late(&mut self, link: usize, result: Option<&RawValue>) {
         match result {
             Some(result) => {
@@ -122,20 +124,20 @@ impl Session {
         }
     }
 
-    /// Ends a lesson: what the learner still owes is answered in its place. Nobody starts before it is gone.
+    /// Stops a learner and answers its open requests in its place. Nothing starts before it is gone.
     pub(super) fn end_lesson(&mut self, link: usize) {
         let Some(lesson) = self.links[link].lesson.take() else { return };
         let id = self.child_id(link, lesson.child);
         self.answer_for_all(id);
         self.links[link].children.remove(&lesson.child);
-        // SECURITY: two processes of a server never run in different places at a time, and the learner holds nothing worth a farewell
-        // (test: the_learner_is_gone_before_the_server_starts)
+        // SECURITY: two processes of a server never run with different roots at the same time, and a learner has
+        // nothing to save (test: the_learner_is_gone_before_the_server_starts)
         self.links[link].leaving.push(lesson.child);
         self.push(Effect::End(id));
         self.push(Effect::Kill(id));
     }
 
-    /// A learner has ended by itself. That is no failure: the server may need its roots to live.
+    /// A learner has ended on its own. That is not a failure: the server may need its roots to run.
     pub(super) fn learner_ended(&mut self, id: ChildId) {
         self.links[id.link].lesson = None;
         self.answer_for_all(id);
@@ -159,17 +161,17 @@ impl Session {
         }
     }
 
-    /// The process of a child is no more.
+    /// The process of a child has exited.
     pub(super) fn gone(&mut self, id: ChildId) {
         self.links[id.link].leaving.retain(|number| *number != id.number);
     }
 
-    /// Answers everything that a learner owes to the client.
+    /// Answers all of a learner's open requests.
     fn answer_for_all(&mut self, id: ChildId) {
         self.answer_for(id.link, id.number, |_| true);
     }
 
-    /// Answers what a learner owes, in its place.
+    /// Answers some of a learner's open requests in its place.
     fn answer_for(&mut self, link: usize, number: u64, is_meant: impl Fn(Owed) -> bool) {
         let Some(child) = self.links[link].children.get_mut(&number) else { return };
         let owed: Vec<(Box<str>, Owed)> = child.owes.extract_if(|_, owed| is_meant(*owed)).collect();
@@ -186,15 +188,15 @@ impl Session {
                 self.tell_client(&message::error(id, METHOD_NOT_FOUND, says, None));
             }
             Owed::Plain | Owed::List(_) | Owed::Page(_) => {
-                let says = "the server does not run yet; call a tool, or send the request again";
+                let says = "the server is not running yet; call a tool, or send the request again";
                 self.tell_client(&Failure::new(says).answer(id));
             }
             Owed::OwnHandshake | Owed::OwnList(_) => {}
         }
     }
 
-    /// A learner cannot answer the client's `initialize`, or answers it with an error. Whether it is answered in its place: not if the
-    /// client is to choose another revision.
+    /// A learner cannot answer the client's `initialize`, or answered with an error. Returns whether Rootward
+    /// answered in its place, which it does not if the client should choose another revision.
     pub(super) fn improvises_for(&mut self, id: ChildId, request: &str, error: Option<&RawValue>) -> bool {
         let is_learner = self.child_mut(id).is_some_and(|child| child.phase == Phase::Learning);
         let code = error.and_then(Members::read).and_then(|error| error.get("code")).map(RawValue::get);
@@ -206,7 +208,7 @@ impl Session {
         true
     }
 
-    /// Answers `initialize` although nobody knows what the server will offer.
+    /// Answers `initialize` without knowing what the server will offer.
     fn improvise(&mut self, id: &str) {
         let Client::Legacy(legacy) = &self.client else { return };
         let result = offer::improvised(legacy.revision.as_deref());
@@ -231,7 +233,7 @@ impl Session {
         }
     }
 
-    /// A server has answered `initialize`: if it did not know `server/discover`, or passed it over, it is of the legacy era alone.
+    /// A server has answered `initialize`. If it refused or ignored `server/discover`, it speaks only the legacy era.
     pub(super) fn note_era(&mut self, child: ChildId) {
         let link = child.link;
         let owes = |child: &mut Child| child.owes.values().any(|owed| *owed == Owed::Discovery);
@@ -247,7 +249,7 @@ impl Session {
         until.filter(|until| *until > self.now).min()
     }
 
-    /// What a process is started for.
+    /// The purpose of a process.
     pub(super) fn purpose(&self, link: usize, phase: Phase) -> Purpose {
         match phase {
             Phase::Learning => Purpose::Learn,
@@ -256,7 +258,7 @@ impl Session {
         }
     }
 
-    /// The answer to a request for something that the client was promised and the server lacks.
+    /// The answer to a request for something that the client was promised but the server lacks.
     pub(super) fn lacking(&self, link: usize, id: &str, method: &str) -> Option<String> {
         let (capability, nothing) = offer::nothing(method)?;
         let Client::Legacy(legacy) = &self.client else { return None };

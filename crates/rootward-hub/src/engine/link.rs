@@ -1,4 +1,4 @@
-//! What a session has to do with one server: the children that run for its client, and what they are known to offer.
+//! A session's link to one server: the children that run for its client, and what they are known to offer.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,22 +16,22 @@ use super::rules::Rules;
 use super::tools::Tools;
 use super::{Memory, Server, ServerId};
 
-/// What a change of roots takes.
+/// What a change of roots requires.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Change {
-    /// Another child: confinement, arguments or the working directory depend on them.
+    /// A new child: confinement, arguments or the working directory depend on the roots.
     NewChild,
-    /// A word to the one there is.
+    /// A notification to the current child.
     Told,
 }
 
 /// When a server's process is started.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Begin {
-    /// As soon as the roots are known: the one server of a client will be needed.
+    /// As soon as the roots are known: a client's only server will be needed.
     #[default]
     AtOnce,
-    /// When a message needs it. It is let end when nothing has needed it for this long.
+    /// When a message needs it. It is stopped after being idle for this long.
     WhenNeeded { idle: Duration },
 }
 
@@ -40,17 +40,16 @@ pub(crate) enum Begin {
 pub(crate) enum Learners {
     #[default]
     Allowed,
-    /// And it may have to fetch the server first: `npx`, `uvx` and their like.
+    /// Yes, but it may have to fetch the server first: `npx`, `uvx` and similar runners.
     Fetching,
-    /// It would start a container, which is not ended with it, and may mount what was typed.
+    /// No: it would start a container, which is not stopped with it and may mount directories from the command line.
     Never,
 }
 
-/// A session's link to a server.
 #[derive(Debug)]
 pub(super) struct Link {
     pub(super) server: ServerId,
-    /// The server's name on record.
+    /// The server's name in the audit log.
     pub(super) name: Arc<str>,
     pub(super) rules: Arc<Rules>,
     pub(super) change: Change,
@@ -58,31 +57,31 @@ pub(super) struct Link {
     pub(super) begin: Begin,
     /// When a message last needed the server.
     pub(super) needed: Duration,
-    /// Whether the client wants to hear of changes to a resource: only the child that was told knows.
+    /// Whether the client has subscribed to a resource: only the child that got the subscription knows.
     pub(super) has_subscribers: bool,
-    /// Whether the server refused `server/discover`, as one of the legacy era does.
+    /// Whether the server refused `server/discover`, as a legacy server does.
     pub(super) refused_discovery: bool,
-    /// What was known of the server when the client came.
+    /// What was known about the server when the client connected.
     pub(super) memory: Arc<Memory>,
-    /// The part of it that is of use with this client.
+    /// The part of it that applies to this client.
     pub(super) remembered: Option<Remembered>,
     pub(super) children: BTreeMap<u64, Child>,
     /// The child that gets the client's messages.
     pub(super) current: Option<u64>,
-    /// The child that will.
+    /// The child that will take over.
     pub(super) coming: Option<u64>,
     last_child: u64,
     pub(super) tools: Tools,
     pub(super) backoff: Backoff,
-    /// Why no child can be started in these roots.
+    /// Why no child can be started with these roots.
     pub(super) impossible: Option<(Guard, Failure)>,
     /// How the last child ended, if it ended before it took calls.
     pub(super) failure: Option<Failure>,
-    /// The learner that is at work.
+    /// The running learner.
     pub(super) lesson: Option<Lesson>,
-    /// Learners whose processes are not gone yet.
+    /// Learners whose processes have not exited yet.
     pub(super) leaving: Vec<u64>,
-    /// What the server last answered to `initialize`.
+    /// The server's last answer to `initialize`.
     pub(super) handshake: Option<Box<RawValue>>,
 }
 
@@ -114,7 +113,7 @@ impl Link {
         }
     }
 
-    /// Adds a child that is to be started; its number.
+    /// Adds a child that will be started. Returns its number.
     pub(super) fn add(&mut self, guard: Guard, phase: Phase, now: Duration) -> u64 {
         self.last_child += 1;
         self.children.insert(self.last_child, Child::new(guard, phase, now));
@@ -126,29 +125,29 @@ impl Link {
         self.children.get(&self.current?)
     }
 
-    /// The same, where it takes calls.
+    /// The current child, if it takes calls.
     pub(super) fn running(&mut self) -> Option<&mut Child> {
         let child = self.children.get_mut(&self.current?)?;
         (child.phase == Phase::Running).then_some(child)
     }
 
-    /// Whether a child may be started now: not beside a learner.
+    /// Whether a child may be started now. A learner must be gone first.
     pub(super) fn may_start(&self, now: Duration) -> bool {
         !self.is_learning() && self.impossible.is_none() && self.backoff.not_before(now).is_none()
     }
 
-    /// Whether a learner is at work, or not gone yet.
+    /// Whether a learner is running, or has not exited yet.
     pub(super) fn is_learning(&self) -> bool {
         self.lesson.is_some() || !self.leaving.is_empty()
     }
 
-    /// Whether this child runs in these roots.
+    /// Whether this child runs with these roots.
     pub(super) fn fits(&self, number: Option<u64>, guard: &Guard) -> bool {
         let child = number.and_then(|number| self.children.get(&number));
         child.is_some_and(|child| child.guard.decides_as(guard))
     }
 
-    /// Whether a server is being started, or about to ask for its roots.
+    /// Whether a server is starting, or about to ask for its roots.
     pub(super) fn is_coming(&self, now: Duration) -> bool {
         self.is_learning()
             || self.children.values().any(|child| child.phase == Phase::Greeting || child.settles_at > now)

@@ -1,4 +1,5 @@
-//! The lists of a server: answered from memory until it is up, learned from, and told again if the real ones differ.
+//! The lists of a server: answered from cache until it runs, used for learning, and announced again if the real ones
+//! differ.
 
 use rootward_protocol::frame::{Envelope, Members, object};
 use rootward_protocol::offer::{self, Offer, OfferedList};
@@ -9,7 +10,7 @@ use super::child::{Owed, Phase};
 use super::memory::Remembered;
 use super::session::{Client, LISTS_WITHOUT_ROOTS, LISTS_WITHOUT_SERVER, Session, Way};
 
-/// What is owed to a request.
+/// What a child will owe for a request.
 pub(super) fn owed(envelope: &Envelope<'_>) -> Owed {
     match envelope.method().and_then(OfferedList::of) {
         None if envelope.method() == Some(method::DISCOVER) => Owed::Discovery,
@@ -20,7 +21,7 @@ pub(super) fn owed(envelope: &Envelope<'_>) -> Owed {
 }
 
 impl Session {
-    /// The answer to a question for a list, from the last time, where the server is not up yet.
+    /// The cached answer to a request for a list, if the server is not running yet.
     pub(super) fn remembered_list(&mut self, link: usize, envelope: &Envelope<'_>) -> Option<String> {
         let list = self.list_to_answer(link, envelope)?;
         let of = &mut self.links[link];
@@ -29,12 +30,12 @@ impl Session {
         Some(message::result(envelope.id()?.as_str(), known.get()))
     }
 
-    /// The answer to a question for a list that nobody knows, where the client has waited long enough for the server: nothing. The real
-    /// list is announced when the server is up.
+    /// An empty answer to a request for an unknown list, once the client has waited long enough for the server. The
+    /// real list is announced when the server runs.
     pub(super) fn list_in_absence(&mut self, envelope: &Envelope<'_>, way: &Way) -> Option<String> {
         let list = self.list_to_answer(way.link, envelope)?;
         let of = &self.links[way.link];
-        // A server that does not live says why. And a modern client might never hear that there is more.
+        // A server that fails to run reports why. A modern client might never hear that there is more.
         if of.impossible.is_some() || of.failure.is_some() || self.era() == Era::Modern {
             return None;
         }
@@ -44,16 +45,16 @@ impl Session {
         Some(message::result(envelope.id()?.as_str(), nothing))
     }
 
-    /// The list that a request asks for, where no server runs that could answer it.
+    /// The list that a request asks for, if no running server could answer it.
     fn list_to_answer(&mut self, link: usize, envelope: &Envelope<'_>) -> Option<OfferedList> {
-        // A legacy client that has no answer to `initialize` yet gets what its own child says.
+        // A legacy client without an answer to `initialize` gets its own child's answer.
         let has_begun = match &self.client {
             Client::Silent => false,
             Client::Legacy(legacy) => legacy.promised.is_some(),
             Client::Modern => true,
         };
         let list = envelope.method().and_then(OfferedList::of)?;
-        // A page is not the list.
+        // A later page is not the list.
         (has_begun && self.links[link].running().is_none() && !is_later_page(envelope)).then_some(list)
     }
 
@@ -64,7 +65,7 @@ impl Session {
         self.remember_list(link, list, result);
     }
 
-    /// Rootward's own question for a list was answered; nothing where it was refused.
+    /// Rootward's own request for a list was answered; `None` if it was refused.
     pub(super) fn own_list(&mut self, link: usize, list: &'static str, result: Option<&RawValue>) {
         let Some(result) = result else {
             if list == method::LIST_TOOLS {
@@ -77,14 +78,14 @@ impl Session {
         self.remember_list(link, list, result);
     }
 
-    /// Tells the client where a list is another than it was told.
+    /// Tells the client if a list differs from what it was told.
     fn announce(&mut self, link: usize, list: &str, result: &str) {
         if let Some(list) = OfferedList::of(list).filter(|list| self.links[link].is_news(list.method, result)) {
             self.tell_client(&message::notification(list.changed));
         }
     }
 
-    /// Remembers a list that is whole; of any other, nothing.
+    /// Caches a list if it is complete; otherwise removes the cached one.
     fn remember_list(&mut self, link: usize, list: &'static str, result: &RawValue) {
         let Some(remembered) = &mut self.links[link].remembered else { return };
         if !is_last_page(result) {
@@ -99,7 +100,7 @@ impl Session {
         }
     }
 
-    /// Asks a new child for the lists that the client was told, which were another's.
+    /// Asks a new child for the lists that the client got from another one.
     pub(super) fn compare_lists(&mut self, link: usize, number: u64) {
         for list in offer::LISTS {
             let of = &self.links[link];
@@ -112,7 +113,7 @@ impl Session {
         }
     }
 
-    /// Asks a child for a list, unless that is under way.
+    /// Requests a list from a child, unless a request is already open.
     pub(super) fn ask_for_list(&mut self, link: usize, number: u64, list: &'static str) {
         let id = self.own_id("list");
         let meta = self.rounds.meta().filter(|_| self.era() == Era::Modern);
@@ -123,8 +124,8 @@ impl Session {
         }
     }
 
-    /// Whether a call waits for the list of tools, which is asked for where nobody has: what a tool does with an argument is in its
-    /// schema. A server that does not answer holds nobody up for long.
+    /// Whether a call waits for the list of tools, since a tool's schema says how it uses its arguments. Requests the
+    /// list if nobody has. A server that does not answer delays calls only briefly.
     pub(super) fn waits_for_tools(&mut self, link: usize, arrived: std::time::Duration) -> bool {
         let overdue = self.now >= arrived + self.terms.policy.timeout;
         let of = &mut self.links[link];
@@ -140,7 +141,7 @@ impl Session {
         true
     }
 
-    /// Keeps a handshake for the next time.
+    /// Caches a handshake.
     pub(super) fn remember(&mut self, link: usize, result: &RawValue) {
         let known = self.links[link].remembered.as_ref();
         if known.is_some_and(|known| known.result.get() == result.get()) {
@@ -153,13 +154,13 @@ impl Session {
     }
 }
 
-/// Whether a result is the last page of a list: if it is the first as well, it is the whole list.
+/// Whether a result is the last page of a list. If it is also the first, it is the whole list.
 pub(super) fn is_last_page(result: &RawValue) -> bool {
     let next = Members::read(result).map(|result| result.get("nextCursor").is_some_and(|next| next.get() != "null"));
     next == Some(false)
 }
 
-/// Whether a question asks for another page than the first.
+/// Whether a request asks for a page other than the first.
 fn is_later_page(envelope: &Envelope<'_>) -> bool {
     let Some(params) = envelope.params().filter(|params| params.get() != "null") else { return false };
     let Some(params) = Members::read(params) else { return true };

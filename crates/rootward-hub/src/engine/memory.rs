@@ -1,7 +1,7 @@
-//! What is remembered of a server: what it answered to `initialize`, and its lists.
+//! The cached memory of a server: its answer to `initialize`, and its lists.
 //!
-//! A legacy client tells its roots only after `initialize` was answered, and a server starts only when they are known. So the answer comes
-//! from the last time. Values only: the front keeps them on disk.
+//! A legacy client sends its roots only after `initialize` was answered, and a server starts only once they are
+//! known. So the answer comes from the cache. This file holds only the values; the front stores them on disk.
 
 use std::collections::BTreeMap;
 
@@ -9,29 +9,29 @@ use rootward_protocol::offer::Offer;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// How many handshakes are remembered: each kind of client has its own.
+/// How many handshakes are cached: each kind of client has its own.
 const MOST_HANDSHAKES: usize = 8;
 
-/// The largest answer that is remembered, in bytes.
+/// The largest answer that is cached, in bytes.
 const LARGEST: usize = 256 << 10;
 
-/// What is remembered of a server, by what clients said in `initialize`; the oldest first.
+/// The memory of a server, keyed by what clients sent in `initialize`, oldest first.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Memory {
     handshakes: Vec<Handshake>,
-    /// It refused `server/discover`: it speaks the legacy era alone.
+    /// It refused `server/discover`: it speaks only the legacy era.
     #[serde(default)]
     legacy_only: bool,
 }
 
-/// Something that was learned of a server.
+/// Something learned about a server.
 #[derive(Clone, Debug)]
 pub(super) enum Learned {
-    /// What it answers a client that says this of itself.
+    /// Its answers to a client with this fingerprint.
     Answers { fingerprint: String, remembered: Remembered },
-    /// It refuses `server/discover`, or says nothing to it.
+    /// It refuses or ignores `server/discover`.
     LegacyOnly,
-    /// It answers it, after all.
+    /// It answers `server/discover` after all.
     BothEras,
 }
 
@@ -41,34 +41,34 @@ struct Handshake {
     remembered: Remembered,
 }
 
-/// What is known of the last time.
+/// The answers of the last time.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Remembered {
-    /// The result of `initialize`, as it came.
+    /// The result of `initialize`, as received.
     pub(super) result: Box<RawValue>,
-    /// Whether the server asks for its roots by itself once it has started, where that is known.
+    /// Whether the server asks for its roots on its own after it starts, if known.
     pub(super) asks_for_roots: Option<bool>,
-    /// Its lists, by their methods.
+    /// Its lists, by method.
     #[serde(default)]
     pub(super) lists: BTreeMap<String, Box<RawValue>>,
 }
 
 impl Memory {
-    /// What the server answered the last time to a client that said this.
+    /// The server's last answers to a client with this fingerprint.
     pub(super) fn recall(&self, fingerprint: &str) -> Option<Remembered> {
         let found = self.handshakes.iter().find(|handshake| handshake.fingerprint == fingerprint);
-        // SECURITY: an answer is a line, and what follows a line break in it would be a message of its own
-        // (test: what_is_remembered_is_told_in_one_line)
-        found.map(|handshake| handshake.remembered.clone()).filter(Remembered::is_of_lines)
+        // SECURITY: an answer is one line; text after a line break would be a separate message (test:
+        // what_is_remembered_is_told_in_one_line)
+        found.map(|handshake| handshake.remembered.clone()).filter(Remembered::has_only_single_lines)
     }
 
-    /// What the server told a model about itself the last time.
+    /// The server's last instructions for models.
     pub(crate) fn instructions(&self) -> Option<String> {
         Offer::read(&self.handshakes.last()?.remembered.result).instructions()
     }
 
-    /// The same without these lists.
+    /// The same memory without these lists.
     #[must_use]
     pub(crate) fn without(mut self, lists: &[&str]) -> Memory {
         for handshake in &mut self.handshakes {
@@ -77,12 +77,12 @@ impl Memory {
         self
     }
 
-    /// Whether the server speaks the legacy era alone.
+    /// Whether the server speaks only the legacy era.
     pub(super) fn is_legacy_only(&self) -> bool {
         self.legacy_only
     }
 
-    /// Keeps what was learned; whether that is news.
+    /// Stores something learned. Returns whether it is new.
     pub(super) fn keep(&mut self, learned: Learned) -> bool {
         match learned {
             Learned::Answers { fingerprint, remembered } => self.keep_answers(fingerprint, remembered),
@@ -113,7 +113,7 @@ impl Memory {
 
 impl Remembered {
     /// Whether each answer is one line.
-    fn is_of_lines(&self) -> bool {
+    fn has_only_single_lines(&self) -> bool {
         let mut answers = self.lists.values().chain([&self.result]);
         answers.all(|answer| !answer.get().contains(['\n', '\r']))
     }

@@ -1,5 +1,5 @@
-//! The engine: clients on one side, servers' processes on the other, roots in between. No pipes, no processes, no disk, no clock: events
-//! and times go in, bytes and effects come out.
+//! The engine: clients on one side, server processes on the other, roots in between. It has no pipes, processes, disk
+//! or clock: events and times go in, bytes and effects come out.
 //!
 //! ```text
 //!   client ──▶ Session ─────────▶ Link ──▶ Child (current)
@@ -7,12 +7,13 @@
 //!              questions, out     server   Child (retired: finishes what it began)
 //! ```
 //!
-//! A [`Session`] is one client; it owes nothing to other sessions. A link is what a session has to do with one server: the children that
-//! run for this client, by the roots they run in, and what they are known to offer. A [`Server`] is what all sessions have in common: the
-//! rules, and the memory of earlier times.
+//! A [`Session`] is one client; sessions are independent. A link connects a session to one server: the children that
+//! run for this client, by their roots, and what they are known to offer. A [`Server`] is what all sessions share:
+//! the rules, and the memory of earlier runs.
 //!
-//! Every event takes the same way, [`Session::step`]: notice is taken of it, then what is due is settled, children are arranged to fit the
-//! roots, and messages that wait are released. A message is decided by the roots in force when it leaves.
+//! [`Session::step`] handles every event the same way: it records the event, does what is due, adjusts the children
+//! to the roots, and releases waiting messages. A message is checked against the roots that are current when it is
+//! forwarded.
 
 mod arranging;
 mod backoff;
@@ -67,61 +68,61 @@ pub(crate) use session::Session;
 use crate::principal::Party;
 use session::Happened;
 
-/// Which session.
+/// Identifies a session.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct SessionId(u64);
 
 impl SessionId {
-    /// No session: for a record that nobody waits for.
-    pub(crate) const NOBODYS: SessionId = SessionId(0);
+    /// No session: for an audit entry that nobody waits for.
+    pub(crate) const NONE: SessionId = SessionId(0);
 }
 
-/// Which client of the hub.
+/// Identifies a client of the hub.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct ClientId(pub(crate) u64);
 
-/// Which server, as they were configured.
+/// Identifies a configured server.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct ServerId(usize);
 
-/// Which message of a session.
+/// Identifies a message of a session.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct MessageNumber(u64);
 
 impl MessageNumber {
-    /// No message: for a record that nobody waits for.
-    pub(crate) const NOBODYS: MessageNumber = MessageNumber(0);
+    /// No message: for an audit entry that nobody waits for.
+    pub(crate) const NONE: MessageNumber = MessageNumber(0);
 }
 
-/// Something happened.
+/// An event.
 #[derive(Debug)]
 pub(crate) enum Event<'e> {
     /// A client sent a line.
     ClientLine(SessionId, Line<'e>),
-    /// A client says no more.
+    /// A client has closed its end.
     ClientClosed(SessionId),
-    /// A client is being left: its messages that still wait get an error.
+    /// A client is being dropped: its waiting messages get an error.
     Left(SessionId),
     /// A child sent a line.
     ChildLine(ChildId, Found<'e>),
-    /// A child has ended, or closed its end: how.
+    /// A child has ended, or closed its output.
     ChildEnded(ChildId, &'e Failure),
-    /// A child could not be started: why.
+    /// A child could not be started.
     NotStarted(ChildId, &'e Failure, Hope),
-    /// The process of a child that was let end, or ended, is no more.
+    /// The process of a child has exited.
     Gone(ChildId),
-    /// Roots were looked up.
+    /// Roots were resolved.
     Placed(Place, Placed),
-    /// Decisions about a message are on record, or cannot be put there.
+    /// The decision about a message is in the audit log, or could not be written.
     Recorded(SessionId, MessageNumber, OnRecord),
-    /// The operator or the user gives something else, to one server.
+    /// The operator's or user's root sources for one server have changed.
     Given(ServerId, Given),
     /// Time passed.
     Tick,
 }
 
 impl Event<'_> {
-    /// The session that it concerns, if it concerns one.
+    /// The session that it concerns, if any.
     pub(crate) fn session(&self) -> Option<SessionId> {
         match self {
             Event::ClientLine(session, _)
@@ -138,87 +139,87 @@ impl Event<'_> {
     }
 }
 
-/// Something for the front to do, in the order given.
+/// An action for the front, to be carried out in order.
 #[derive(Debug)]
 pub(crate) enum Effect {
-    /// Start a child, in these roots; report [`Event::NotStarted`] where that fails.
+    /// Start a child with these roots; report [`Event::NotStarted`] on failure.
     Start(ChildId, Guard, Purpose),
-    /// Let a child end; report [`Event::Gone`] when it has.
+    /// Stop a child; report [`Event::Gone`] when it has exited.
     End(ChildId),
-    /// End a child at once; it was let end before.
+    /// Kill a child that is already being stopped.
     Kill(ChildId),
-    /// There is nothing left to do for this client: its server does not live.
+    /// Drop this client: its server does not run.
     Leave(SessionId),
     /// Tell the operator.
     Say(String),
-    /// Look roots up; report [`Event::Placed`].
+    /// Resolve roots; report [`Event::Placed`].
     Place(Place, Placing),
-    /// Put decisions about a message on record; report [`Event::Recorded`].
+    /// Audit the decision about a message; report [`Event::Recorded`].
     Record(SessionId, MessageNumber, Entries),
-    /// Keep [`Engine::memory`] for the next time.
+    /// Save [`Engine::memory`].
     Remember(ServerId),
 }
 
-/// What a child is started for.
+/// The purpose of a child.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Purpose {
-    /// To learn what the server offers, in an empty directory.
+    /// Learn what the server offers, in an empty directory.
     Learn,
-    /// To take calls, in its roots.
+    /// Take calls, with its roots.
     Serve,
-    /// The same, after one that ended before it could: to be traced.
+    /// Take calls, and be traced, because the one before ended too early.
     ServeTraced,
 }
 
-/// Decisions about one message.
+/// Audit entries for one message.
 #[derive(Debug)]
 pub(crate) struct Entries {
-    /// The child that the message is for. The front knows its process and writes that into the events.
+    /// The child that gets the message. The front fills its process id into the events.
     pub(crate) child: Option<ChildId>,
     pub(crate) events: Vec<AuditEvent>,
 }
 
-/// Whose roots are looked up.
+/// Whose roots are resolved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Place {
     /// A legacy session's.
     Session(SessionId),
-    /// Those of one modern request.
+    /// A modern request's.
     Request(SessionId, MessageNumber),
     /// Those that a client of the hub shares with all of its servers.
     Client(ClientId),
 }
 
-/// Whether decisions are on record.
+/// Whether the audit entries were written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum OnRecord {
     Yes,
     No,
 }
 
-/// A server as it is configured, and what is remembered of it.
+/// A configured server and its memory.
 #[derive(Debug)]
 pub(crate) struct Server {
-    /// Its name on record.
+    /// The name in the audit log.
     pub(crate) name: Arc<str>,
     pub(crate) rules: Arc<Rules>,
-    /// What its sessions learn their roots by.
+    /// How its sessions learn their roots.
     pub(crate) terms: Arc<Terms>,
-    /// What the operator and the user give.
+    /// The root sources of the operator and the user.
     pub(crate) given: Arc<Given>,
-    /// What a change of roots takes.
+    /// What a change of roots requires.
     pub(crate) change: Change,
     pub(crate) learners: Learners,
     pub(crate) begin: Begin,
     pub(crate) memory: Arc<Memory>,
-    /// The same for each principal, by its name, as long as this process runs.
+    /// The memory for each principal, by name, while this process runs.
     pub(crate) of_principals: BTreeMap<Arc<str>, Arc<Memory>>,
 }
 
 impl Server {
-    /// What sessions of this party know of the server before it runs.
-    // SECURITY: a server may tell of one principal's files in its lists, which another principal would be shown
-    // (test: what_a_server_told_one_principal_no_other_hears)
+    /// What sessions of this party know about the server before it runs.
+    // SECURITY: a server's lists may mention one principal's files, which no other principal may see (test:
+    // what_a_server_told_one_principal_no_other_hears)
     fn memory_of(&mut self, party: &Party) -> &mut Arc<Memory> {
         match &party.principal {
             Some(principal) => self.of_principals.entry(Arc::clone(&principal.name)).or_default(),
@@ -227,15 +228,14 @@ impl Server {
     }
 }
 
-/// The engine.
 #[derive(Debug)]
 pub(crate) struct Engine {
     servers: Vec<Server>,
     sessions: BTreeMap<SessionId, Session>,
     last_session: u64,
-    /// The longest message that is passed on.
+    /// The longest message that is forwarded.
     longest: usize,
-    /// Whether sessions tell the operator which roots of their client are left out.
+    /// Whether sessions tell the operator which of their client's roots are not used.
     tells_left_out: bool,
 }
 
@@ -244,7 +244,7 @@ impl Engine {
         Engine { servers: Vec::new(), sessions: BTreeMap::new(), last_session: 0, longest, tells_left_out: true }
     }
 
-    /// An engine behind a hub, where a client has a session with each server: the hub tells which of its roots are left out, once.
+    /// An engine behind a hub, where a client has one session per server. The hub reports the unused roots once.
     pub(crate) fn behind_hub(longest: usize) -> Engine {
         Engine { tells_left_out: false, ..Engine::new(longest) }
     }
@@ -255,7 +255,7 @@ impl Engine {
         ServerId(self.servers.len() - 1)
     }
 
-    /// A client has come, for this server.
+    /// A client connects to this server.
     pub(crate) fn open(&mut self, server: ServerId, party: impl Into<Party>) -> Option<SessionId> {
         let (known, party) = (self.servers.get_mut(server.0)?, party.into());
         let memory = Arc::clone(known.memory_of(&party));
@@ -271,13 +271,13 @@ impl Engine {
         Some(id)
     }
 
-    /// A client is gone: its children are let end.
+    /// A client is gone: stops its children.
     pub(crate) fn close(&mut self, id: SessionId) -> Vec<Effect> {
         let session = self.sessions.remove(&id);
         session.iter().flat_map(Session::children).map(|(child, _)| Effect::End(child)).collect()
     }
 
-    /// Takes notice of an event; what is to be done.
+    /// Handles an event and returns the effects.
     pub(crate) fn step(&mut self, now: Duration, event: Event<'_>) -> Vec<Effect> {
         let mut effects = Vec::new();
         let (servers, sessions) = (&mut self.servers, &mut self.sessions);
@@ -306,12 +306,12 @@ impl Engine {
         effects
     }
 
-    /// The server that a child is of.
+    /// The server that a child belongs to.
     pub(crate) fn server_of(&self, child: ChildId) -> Option<ServerId> {
         self.sessions.get(&child.session)?.server_of(child)
     }
 
-    /// The name of the server that a child is of.
+    /// The name of the server that a child belongs to.
     pub(crate) fn name_of(&self, child: ChildId) -> Option<&str> {
         self.servers.get(self.server_of(child)?.0).map(|server| &*server.name)
     }
@@ -321,7 +321,7 @@ impl Engine {
         self.servers.get(server.0).map(|server| server.given.sources.ceiling.clone())
     }
 
-    /// What is remembered of a server.
+    /// The memory of a server.
     pub(crate) fn memory(&self, server: ServerId) -> Option<&Memory> {
         self.servers.get(server.0).map(|server| &*server.memory)
     }
@@ -331,7 +331,7 @@ impl Engine {
         self.sessions.values().filter_map(Session::due).min()
     }
 
-    /// The sessions that time matters to now.
+    /// The sessions for which time matters now.
     pub(crate) fn due(&self, now: Duration) -> impl Iterator<Item = SessionId> {
         self.sessions.iter().filter(move |(_, session)| session.is_due(now)).map(|(id, _)| *id)
     }
@@ -341,18 +341,18 @@ impl Engine {
         self.sessions.get(&id)
     }
 
-    /// What waits to be written to a client.
+    /// Pending output to a client.
     pub(crate) fn client_outlet(&mut self, id: SessionId) -> Option<&mut Outlet> {
         self.sessions.get_mut(&id).map(Session::outlet)
     }
 
-    /// What waits to be written to a child.
+    /// Pending input for a child.
     pub(crate) fn child_outlet(&mut self, child: ChildId) -> Option<&mut Outlet> {
         self.sessions.get_mut(&child.session)?.child_mut(child).map(|child| &mut child.input)
     }
 }
 
-/// Takes a session one step further, and keeps what it learned of its server.
+/// Advances a session by one step, and stores what it learned about its server.
 fn advance(
     servers: &mut [Server],
     session: &mut Session,

@@ -1,7 +1,8 @@
-//! The modern era: a client says with every request what it can do, and is asked for its roots by an answer that calls for another round.
+//! The modern era: a client states its capabilities in every request, and Rootward asks for its roots with an answer
+//! that requires another round.
 //!
-//! The roots of a request are those that come with it. The child's own question for roots, which is in its answer, is answered here: the
-//! request is sent to it again, with the roots in force.
+//! The roots of a request are those that come with it. If the child's answer asks for roots, Rootward answers that
+//! itself: it sends the request again, with the current roots.
 
 use std::sync::Arc;
 
@@ -25,34 +26,34 @@ use crate::scan::acts;
 /// How often a child may ask for roots in one call.
 const MOST_ASKED: u8 = 8;
 
-/// What a modern request brought with it.
+/// The contents of a modern request.
 #[derive(Debug)]
 pub(super) struct Modern {
-    /// What is carried from the round before.
+    /// What is carried over from the previous round.
     round: Round,
-    /// The params as the child is to see them, but for what is carried.
+    /// The params for the child, without what is carried over.
     params: Box<RawValue>,
-    /// Its roots, as far as it tells them.
+    /// Its roots, as far as it sent them.
     pub(super) roots: SessionGuard,
-    /// Whether these are being looked up.
+    /// Whether they are being resolved.
     placing: bool,
 }
 
 impl Modern {
-    /// How many bytes it takes, counted roughly.
+    /// Approximate size in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.round.bytes() + self.params.get().len()
     }
 }
 
 impl Session {
-    /// A modern request; `None` for one of the legacy era.
+    /// Parses a modern request; `None` if it is a legacy one.
     pub(super) fn modern_request<'m>(&mut self, envelope: &Envelope<'m>) -> Option<ModernRequest<'m>> {
         if matches!(self.client, Client::Legacy(_)) || envelope.kind() != Kind::Request {
             return None;
         }
         let request = ModernRequest::read(envelope.params()?)?;
-        // A client that tries which era a server is of decides once it has the answer.
+        // A client that only probes for the server's era decides after it has the answer.
         if envelope.method() != Some(method::DISCOVER) {
             self.client = Client::Modern;
         }
@@ -61,7 +62,7 @@ impl Session {
         Some(request)
     }
 
-    /// Passes a modern request on, or asks the client for its roots.
+    /// Forwards a modern request, or asks the client for its roots.
     pub(super) fn pass_modern(&mut self, envelope: &Envelope<'_>, request: &ModernRequest<'_>, way: &mut Way) -> Done {
         let Some(id) = envelope.id().map(Id::as_str) else { return Done::Yes };
         let modern = match way.modern.take() {
@@ -83,7 +84,7 @@ impl Session {
         if method == method::DISCOVER && self.answer_discovery(link, envelope, request, &modern) {
             return Done::Yes;
         }
-        // Any child can tell.
+        // Any child can list the tools.
         if method == method::CALL_TOOL
             && self.links[link].running().is_some()
             && self.waits_for_tools(link, way.arrived)
@@ -91,13 +92,13 @@ impl Session {
             way.modern = Some(modern);
             return Done::NotYet;
         }
-        // SECURITY: a page is not the list; the next one may close a part of what this one opens
-        // (test: a_modern_list_in_pages_is_read_whole_or_not_at_all)
+        // SECURITY: a page is not the whole list; the next page may restrict what this one opens (test:
+        // a_modern_list_in_pages_is_read_whole_or_not_at_all)
         if modern.round.said.goes_on() {
             self.ask_for_roots(envelope, modern.round);
             return Done::Yes;
         }
-        // Until the next request, the session's roots are those of this one.
+        // Until the next request, these are the session's roots.
         self.roots = Some(modern.roots.clone());
         let done = self.pass_with_roots(envelope, &modern, way);
         if done == Done::NotYet {
@@ -106,15 +107,16 @@ impl Session {
         done
     }
 
-    /// The same, now that the roots of the session are those of the request.
+    /// Continues, now that the session has the request's roots.
     fn pass_with_roots(&mut self, envelope: &Envelope<'_>, modern: &Modern, way: &mut Way) -> Done {
         let (Some(id), method) = (envelope.id().map(Id::as_str), envelope.method().unwrap_or_default()) else {
             return Done::Yes;
         };
         let link = way.link;
         let known = self.published().is_some();
-        // SECURITY: no server gets a call before the directories it runs in are known, and one that waits for roots is told those of
-        // this request (test: a_modern_call_without_paths_asks_for_roots, a_server_that_wants_roots_among_others_gets_those_of_the_client)
+        // SECURITY: no server gets a call before the directories it runs in are known, and one that asks for roots
+        // gets those of this request (test: a_modern_call_without_paths_asks_for_roots,
+        // a_server_that_wants_roots_among_others_gets_those_of_the_client)
         if !known && method::RETRIED.contains(&method) {
             self.ask_for_roots(envelope, modern.round.clone());
             return Done::Yes;
@@ -129,7 +131,7 @@ impl Session {
         if method == method::CALL_TOOL && self.waits_for_tools(link, way.arrived) {
             return Done::NotYet;
         }
-        // Rootward's own answers are no paths of the client's.
+        // Rootward's own answers are not paths from the client.
         let judged = with_params(envelope, &carried_on(&modern.params, &modern.round, None));
         let Ok(Message::Single(passed)) = Message::parse(judged.as_bytes()) else { return Done::Yes };
         let arrived = std::mem::replace(&mut way.arrived, self.now);
@@ -161,8 +163,8 @@ impl Session {
         Done::Yes
     }
 
-    /// Answers `server/discover` from memory, or has a learner answer it. Whether it is answered so: not where the roots are known, and
-    /// the server itself can be asked.
+    /// Answers `server/discover` from the cache or with a learner. Returns false if the roots are known and the
+    /// server itself can be asked.
     fn answer_discovery(
         &mut self,
         link: usize,
@@ -180,7 +182,7 @@ impl Session {
         self.fingerprint = Some(fingerprint);
         let of = &self.links[link];
         if of.memory.is_legacy_only() {
-            self.tell_client(&message::error(id, METHOD_NOT_FOUND, "the server speaks the legacy era alone", None));
+            self.tell_client(&message::error(id, METHOD_NOT_FOUND, "the server speaks only the legacy era", None));
             return true;
         }
         if modern.roots.published().is_some() && !of.is_learning() {
@@ -193,7 +195,7 @@ impl Session {
         true
     }
 
-    /// Answers a request that cannot be answered with a question for roots, before any server runs.
+    /// Answers a request that cannot be answered with a request for roots, before any server runs.
     fn answer_without_roots(&mut self, envelope: &Envelope<'_>, modern: &Modern, way: &mut Way) {
         let (Some(id), method) = (envelope.id().map(Id::as_str), envelope.method().unwrap_or_default()) else { return };
         if let Some(answer) = self.remembered_list(way.link, envelope) {
@@ -214,7 +216,7 @@ impl Session {
         self.tell_client(&refusal);
     }
 
-    /// Reads what a request brings with it, and has its roots looked up.
+    /// Parses a request's contents, and starts to resolve its roots.
     fn read_modern(
         &mut self,
         envelope: &Envelope<'_>,
@@ -247,12 +249,12 @@ impl Session {
         };
         let mut answer = None;
         for (key, value) in request.responses() {
-            // SECURITY: only what Rootward asked for are roots; a server may put a question of its own under the same name
-            // (test: a_server_cannot_have_its_own_question_answered_as_roots)
+            // SECURITY: only answers to Rootward's own request are roots; a server may use the same name for its own
+            // question (test: a_server_cannot_have_its_own_question_answered_as_roots)
             if key == keys::ROOTS_QUESTION && matches!(round.said, Said::Asked(_)) {
                 answer = Some(serde_json::from_str(value.get()).unwrap_or_default());
-            // SECURITY: a server's question for roots is Rootward's to answer, and of a key that stands twice the server may read either
-            // (test: a_server_that_asks_for_roots_gets_those_of_the_call)
+            // SECURITY: Rootward answers a server's request for roots. With a duplicate key, the server might read
+            // the other value (test: a_server_that_asks_for_roots_gets_those_of_the_call)
             } else if !round.roots.contains(&key) {
                 round.responses.retain(|(known, _)| *known != key);
                 round.responses.push((key, value.get().into()));
@@ -262,7 +264,7 @@ impl Session {
         Ok(round)
     }
 
-    /// The roots of a request were looked up.
+    /// The roots of a request were resolved.
     pub(super) fn placed_for(&mut self, message: MessageNumber, placed: Placed) {
         let now = self.now;
         if let Some(modern) = self.way_of(message).and_then(|way| way.modern.as_mut()) {
@@ -271,7 +273,7 @@ impl Session {
         }
     }
 
-    /// Answers a call with the question for the client's roots.
+    /// Answers a call with a request for the client's roots.
     fn ask_for_roots(&mut self, envelope: &Envelope<'_>, round: Round) {
         let (Some(id), Some(params)) = (envelope.id().map(Id::as_str), envelope.params()) else { return };
         let said = match round.said {
@@ -287,7 +289,8 @@ impl Session {
         self.tell_client(&message::result(id, &ask_for_roots(&state, cursor.as_deref())));
     }
 
-    /// Sees that a child runs, in the roots of the request where they are known. What becomes of the request where none can.
+    /// Makes sure that a child runs, with the request's roots if they are known. Returns what happens to the request
+    /// if none can run.
     fn stand_in(&mut self, envelope: &Envelope<'_>, way: &mut Way) -> Option<Done> {
         let wanted = self.guard().cloned();
         if wanted.is_some() {
@@ -296,7 +299,7 @@ impl Session {
         let of = &mut self.links[way.link];
         let fits = match (&wanted, of.running()) {
             (Some(wanted), Some(child)) => wanted.decides_as(&child.guard),
-            // Whether it needs roots is not known yet: any child will do for what needs none.
+            // Whether it needs roots is not known yet; any child can handle a request without paths.
             (None, runs) => runs.is_some(),
             (Some(_), None) => false,
         };
@@ -315,18 +318,18 @@ impl Session {
         }
     }
 
-    /// A child's answer that calls for another round. Whether it was dealt with here: what it asks of others is the client's.
+    /// Handles a child's answer that requires another round. Returns false if the client has to answer all of it.
     pub(super) fn wants_input(&mut self, child: ChildId, envelope: &Envelope<'_>, sent: Option<&Sent>) -> bool {
         let (Some(result), Some(id)) = (envelope.result(), envelope.id().map(Id::as_str)) else { return false };
         let Ok(Input { result, questions }) = read_input(result) else {
-            self.say("an answer of the server's that can be read in two ways is left out");
-            self.fail(id, "the server's answer can be read in two ways");
+            self.say("ignored an ambiguous answer from the server");
+            self.fail(id, "the server's answer is ambiguous");
             return true;
         };
-        // SECURITY: a learner asks nobody anything (test: a_learner_reaches_the_client_with_its_answers_alone)
+        // SECURITY: a learner may not ask anyone anything (test: a_learner_reaches_the_client_with_its_answers_alone)
         let is_learner = self.child_mut(child).is_some_and(|child| child.phase == Phase::Learning);
         if is_learner && !questions.is_empty() {
-            self.fail(id, "the server asks for something before it runs in the client's directories");
+            self.fail(id, "the server asked a question before it was started with the client's directories");
             return true;
         }
         let (own, others): (Vec<_>, Vec<_>) = questions.iter().partition(|question| question.asks_for_roots);
@@ -336,17 +339,17 @@ impl Session {
         if own.is_empty() && (others.is_empty() || !is_known) {
             return false;
         }
-        // SECURITY: only a call that is known to be under way is answered with a question; to any other the client would answer
-        // with its own roots (test: a_question_for_roots_that_reads_two_ways_reaches_no_client)
+        // SECURITY: only a known open call may be answered with a question; otherwise the client would answer with
+        // its own roots (test: a_question_for_roots_that_reads_two_ways_reaches_no_client)
         let Some(sent) = sent else {
-            self.fail(id, "the server asks for roots in an answer that cannot ask for any");
+            self.fail(id, "the server asked for roots in an answer that cannot contain questions");
             return true;
         };
         let Ok(Message::Single(call)) = Message::parse(sent.text.as_bytes()) else { return true };
         let roots = own.iter().map(|question| question.key.clone()).collect();
         let round = Round { state: state(), roots, responses: Vec::new(), said: sent.said.clone() };
         if !others.is_empty() {
-            // The server's own round: what is known of the roots goes along.
+            // The server starts a round of its own; what is known about the roots is carried along.
             let params = call.params().unwrap_or(RawValue::NULL);
             let identity = self.rounds.identity(call.method().unwrap_or_default(), params);
             let state = self.rounds.keep(self.now, identity, round);
@@ -356,25 +359,25 @@ impl Session {
             return true;
         }
         if !sent.known {
-            // The call itself needed none, so the client was not asked for them yet.
+            // The call itself needed no roots, so the client was not asked for them yet.
             self.ask_for_roots(&call, round);
             return true;
         }
-        // SECURITY: the call would leave once more, decided by what was given before
-        // (test: a_server_that_asks_for_roots_after_they_changed_does_not_get_the_call_again)
+        // SECURITY: the call would be sent again, although it was checked against older sources (test:
+        // a_server_that_asks_for_roots_after_they_changed_does_not_get_the_call_again)
         if !Arc::ptr_eq(&sent.given, &self.given) {
-            self.fail(id, "the roots changed while the server worked on this call; call again");
+            self.fail(id, "the roots changed during this call; call again");
             return true;
         }
         if sent.asked == MOST_ASKED {
-            self.fail(id, "the server asks for its roots again and again");
+            self.fail(id, "the server keeps asking for its roots");
             return true;
         }
         self.send_again(child, sent, &round);
         true
     }
 
-    /// Sends a request to a child once more, with its roots.
+    /// Sends a request to a child again, with its roots.
     fn send_again(&mut self, child: ChildId, sent: &Sent, round: &Round) {
         let Ok(Message::Single(envelope)) = Message::parse(sent.text.as_bytes()) else { return };
         let (Some(id), Some(params)) = (envelope.id(), envelope.params()) else { return };
@@ -392,7 +395,8 @@ impl Session {
     }
 }
 
-/// Params with what is carried from round to round; with roots, the server's questions for them are answered.
+/// The params with what is carried from round to round. If `roots` is set, the server's requests for roots are
+/// answered.
 fn carried_on(params: &RawValue, round: &Round, roots: Option<&str>) -> String {
     match roots {
         Some(roots) => with_answers(params, round, roots),

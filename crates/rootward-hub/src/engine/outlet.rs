@@ -1,12 +1,12 @@
-//! What waits to be written to a pipe.
+//! Bytes that wait to be written to a pipe.
 
 use std::mem;
 
-/// How much room an outlet keeps that has nothing to write: one huge message must not hold its memory for ever, but to take it anew for
-/// each large file costs more than passing the file on.
+/// How much capacity an empty outlet keeps. One huge message must not hold its memory forever, but allocating again
+/// for each large file would cost more than forwarding it.
 const KEPT: usize = 1 << 21;
 
-/// Bytes in order, written from the front.
+/// A byte queue.
 #[derive(Debug, Default)]
 pub(crate) struct Outlet {
     bytes: Vec<u8>,
@@ -14,12 +14,12 @@ pub(crate) struct Outlet {
 }
 
 impl Outlet {
-    /// Adds a message and the end of its line.
+    /// Appends a message and a line break.
     pub(crate) fn push(&mut self, message: &str) {
         self.push_bytes(message.as_bytes());
     }
 
-    /// The same for a message in bytes.
+    /// Like [`Outlet::push`], for bytes.
     pub(crate) fn push_bytes(&mut self, message: &[u8]) {
         self.make_way();
         self.bytes.reserve(message.len() + 1);
@@ -27,7 +27,7 @@ impl Outlet {
         self.bytes.push(b'\n');
     }
 
-    /// The same for a message alone in its buffer, which is taken if nothing else waits, and another left in its place.
+    /// Like [`Outlet::push_bytes`]. If the outlet is empty, it swaps buffers with `message` instead of copying.
     pub(crate) fn push_buffer(&mut self, message: &mut Vec<u8>) {
         if self.is_empty() {
             self.clear();
@@ -38,14 +38,14 @@ impl Outlet {
         }
     }
 
-    /// Adds a message that `write` writes, and the end of its line.
+    /// Appends a message that `write` produces, and a line break.
     pub(crate) fn push_with(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         self.make_way();
         write(&mut self.bytes);
         self.bytes.push(b'\n');
     }
 
-    /// What waits.
+    /// The pending bytes.
     pub(crate) fn waiting(&self) -> &[u8] {
         &self.bytes[self.written..]
     }
@@ -54,14 +54,14 @@ impl Outlet {
         self.written == self.bytes.len()
     }
 
-    /// What waits, which is its taker's from now on.
+    /// Takes the pending bytes.
     pub(crate) fn take(&mut self) -> Vec<u8> {
         let mut taken = mem::take(&mut self.bytes);
         taken.drain(..mem::take(&mut self.written));
         taken
     }
 
-    /// So much was written.
+    /// Removes bytes that were written.
     pub(crate) fn advance(&mut self, count: usize) {
         self.written += count;
         if self.is_empty() {
@@ -69,8 +69,8 @@ impl Outlet {
         }
     }
 
-    /// Gives up what was written, before more is added: a reader that is always a little behind must not have everything kept that was
-    /// ever written.
+    /// Drops written bytes before more are added, so that a reader that is always slightly behind does not make the
+    /// buffer grow forever.
     fn make_way(&mut self) {
         if self.written > self.bytes.len() / 2 {
             self.bytes.drain(..self.written);
@@ -78,7 +78,7 @@ impl Outlet {
         }
     }
 
-    /// Nobody is left to write to.
+    /// Drops everything: the reader is gone.
     pub(crate) fn clear(&mut self) {
         self.bytes.clear();
         self.bytes.shrink_to(KEPT);

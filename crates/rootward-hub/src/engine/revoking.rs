@@ -1,4 +1,4 @@
-//! Roots that were removed: a child that still works on calls in one has a little time to finish them.
+//! Removed roots: a child that is still processing calls in one gets a short time to finish them.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use super::link::Change;
 use super::session::Session;
 
 impl Session {
-    /// Notes which calls run in roots that are not given any more, now that these are.
+    /// Notes which calls run in roots that are no longer shared, now that these are.
     pub(super) fn note_revoked(&mut self, guard: &Guard) {
         let until = self.now + self.terms.policy.revoked_grace;
         for link in &mut self.links {
@@ -28,14 +28,14 @@ impl Session {
                         child.revoked.entry(id.clone()).or_insert(until);
                     }
                 } else if confined {
-                    // What was removed is given again.
+                    // The removed root is shared again.
                     child.revoked.clear();
                 }
             }
         }
     }
 
-    /// Ends children that have not finished such calls in time.
+    /// Stops children that have not finished such calls in time.
     pub(super) fn end_revoked(&mut self) {
         let now = self.now;
         for child in self.links.iter_mut().flat_map(|link| link.children.values_mut()) {
@@ -48,25 +48,27 @@ impl Session {
         }
     }
 
-    // SECURITY: the kernel holds a child to the roots it was started in, for as long as it lives
-    // (test: a_server_that_still_works_in_a_removed_root_is_ended)
+    // SECURITY: the kernel confines a child to the roots it was started with, for as long as it runs (test:
+    // a_server_that_still_works_in_a_removed_root_is_ended)
     fn end_for_revoked_root(&mut self, child: ChildId) {
         let grace = self.terms.policy.revoked_grace.as_millis();
-        self.say(format!("a root was removed, and the server did not finish its calls within {grace} ms: it is ended"));
+        self.say(format!(
+            "a root was removed, and the server did not finish its calls within {grace} ms, so it is stopped"
+        ));
         let says =
-            format!("a root was removed, and the server did not finish this call within {grace} ms: it was ended");
+            format!("a root was removed, and the server did not finish this call within {grace} ms, so it was stopped");
         self.lost(child, &Failure::new(says));
         self.push(Effect::Kill(child));
     }
 
-    /// When a child is due to be ended.
+    /// When a child has to be stopped.
     pub(super) fn revoked_at(&self) -> Option<Duration> {
         self.children().filter_map(|(_, child)| child.revoked.values().min().copied()).min()
     }
 }
 
-/// Whether some place has less access in `newer` than in `older`, or is another object on disk. Access changes only where a root
-/// begins, so that only roots that differ need a look.
+/// Whether some place has less access in `newer` than in `older`, or is a different object on disk. Access changes
+/// only where a root begins, so only differing roots are compared.
 fn takes_away(older: &RootSet, newer: &RootSet) -> bool {
     let access = |set: &RootSet, place: &Path| set.governing(place).map_or(Access::NONE, |root| root.root.access);
     let is_less = |root: &PlacedRoot| !access(newer, &root.place).contains(access(older, &root.place));

@@ -1,4 +1,4 @@
-//! The roots of the client: what their owner orders, carried out.
+//! The client's roots: carries out the orders of the session guard.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::session::{Asked, Client, Session};
 use super::{Effect, Entries, MessageNumber, Place};
 
 impl Session {
-    /// Tells the owner of the client's roots of something, and does what it orders.
+    /// Reports an event to the session guard, and carries out its orders.
     pub(super) fn report(&mut self, event: impl FnOnce(&mut SessionGuard, Duration) -> Vec<Order>) {
         let now = self.now;
         let Some(roots) = &mut self.roots else { return };
@@ -21,7 +21,7 @@ impl Session {
 
     fn carry_out(&mut self, order: Order) {
         match order {
-            // A modern client is asked by the answer to its call.
+            // A modern client is asked in the answer to its call.
             _ if !matches!(self.client, Client::Legacy(_)) => {}
             Order::Place(placing) => self.push(Effect::Place(Place::Session(self.id), placing)),
             Order::Ask { question, .. } if self.closed => {
@@ -36,13 +36,13 @@ impl Session {
                 let asked = self.asked.iter().find(|(_, asked)| **asked == Asked::Roots(question));
                 if let Some(id) = asked.map(|(id, _)| id.clone()) {
                     self.asked.remove(&id);
-                    self.tell_client(&message::cancelled(&id, "the answer is not awaited any more"));
+                    self.tell_client(&message::cancelled(&id, "the answer is no longer needed"));
                 }
             }
         }
     }
 
-    /// Tells the operator which of the client's roots are left out, and puts it on record. Nothing waits for that record.
+    /// Tells the operator which of the client's roots are not used, and audits it. Nothing waits for that entry.
     pub(super) fn tell_left_out(&mut self) {
         let published = self.roots.as_ref().and_then(SessionGuard::published);
         let Some(news) = &mut self.left_out else { return };
@@ -53,18 +53,18 @@ impl Session {
         let generation = published.map_or(0, Published::generation);
         let occasion = self.occasion(0, method::LIST_ROOTS, generation);
         let events = left_out.iter().map(|root| root.event(occasion)).collect();
-        self.push(Effect::Record(self.id, MessageNumber::NOBODYS, Entries { child: None, events }));
+        self.push(Effect::Record(self.id, MessageNumber::NONE, Entries { child: None, events }));
         for root in left_out {
             self.say(root.to_string());
         }
     }
 
-    /// The roots in force, once they are known.
+    /// The current roots, once known.
     pub(super) fn published(&self) -> Option<&Published> {
         self.roots.as_ref()?.published()
     }
 
-    /// Their guard, once they are known.
+    /// Their guard, once known.
     pub(super) fn guard(&self) -> Option<&Guard> {
         self.published().map(Published::guard)
     }

@@ -1,4 +1,4 @@
-//! What is kept between two rounds of a modern call: the client carries a name for it, and nothing else.
+//! The state between two rounds of a modern call. The client only carries a name for it.
 
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
@@ -10,22 +10,22 @@ use rootward_protocol::session::Given;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// How many rounds may be open; the oldest are forgotten.
+/// How many rounds may be open; the oldest are dropped.
 const MOST: usize = 1024;
-/// What every name begins with, of other processes too.
+/// The prefix of every name, in other processes as well.
 const NAME: &str = "rootward-";
-/// How many bytes they may hold.
+/// Maximum total size in bytes.
 const MOST_BYTES: usize = 16 << 20;
-/// How long a client may take to send a call again: as long as with the library.
+/// How long a client may take to send a call again; the same as in the library.
 pub(crate) const LIFETIME: Duration = Duration::from_mins(10);
 
-/// What is kept of a call between two rounds.
+/// State that is kept between two rounds of a call.
 pub(crate) trait Kept: Clone {
-    /// How many bytes it takes, counted roughly.
+    /// Approximate size in bytes.
     fn bytes(&self) -> usize;
 }
 
-/// Which call a round is of: two calls with the same method and params are the same.
+/// Identifies the call that a round belongs to. Calls with the same method and params are the same call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct CallIdentity(u64);
 
@@ -34,11 +34,11 @@ pub(crate) struct CallIdentity(u64);
 pub(super) struct Round {
     /// The server's own state, as JSON.
     pub(super) state: Option<Box<str>>,
-    /// Answers to the server's own questions: the client sends only its last ones.
+    /// Answers to the server's own questions: the client sends only the latest ones.
     pub(super) responses: Vec<(String, Box<str>)>,
-    /// The server's questions for roots, which are Rootward's to answer.
+    /// The keys of the server's requests for roots, which Rootward answers.
     pub(super) roots: Vec<String>,
-    /// What the client has said of its roots.
+    /// What the client has said about its roots.
     pub(super) said: Said,
 }
 
@@ -47,43 +47,44 @@ pub(super) struct Round {
 pub(super) struct Sent {
     /// The whole message.
     pub(super) text: Box<str>,
-    /// What the client has said of its roots.
+    /// What the client has said about its roots.
     pub(super) said: Said,
-    /// Whether the roots of the call are known: otherwise the client is asked where the child wants them.
+    /// Whether the call's roots are known. If not, the client is asked when the child wants them.
     pub(super) known: bool,
-    /// What the operator and the user gave when the call was decided.
+    /// The root sources when the call was checked.
     pub(super) given: Arc<Given>,
     /// How often the child has asked for roots.
     pub(super) asked: u8,
 }
 
-/// The rounds that are open.
+/// The open rounds.
 #[derive(Debug)]
 pub(crate) struct Rounds<R> {
-    /// What names begin with: nobody can guess it, so that no server makes up the name of another's round.
+    /// The prefix of names in this process. It is unguessable, so that no server can make up the name of another's
+    /// round.
     prefix: String,
     open: VecDeque<Open<R>>,
     last: u64,
-    /// What the client last said of itself, for questions of Rootward's own.
+    /// The client's latest metadata, for Rootward's own requests.
     meta: Option<Box<str>>,
     hasher: RandomState,
 }
 
-/// A round that is open.
+/// An open round.
 #[derive(Debug)]
 struct Open<R> {
     name: String,
-    /// Which call it is of.
+    /// The call that it belongs to.
     call: CallIdentity,
     round: R,
     bytes: usize,
-    /// When it was kept.
+    /// When it was stored.
     at: Duration,
 }
 
 impl<R> Default for Rounds<R> {
     fn default() -> Rounds<R> {
-        // It has keys of its own, from the system's randomness.
+        // Its keys come from the system's random source.
         let hasher = RandomState::new();
         let prefix = format!("{NAME}{:016x}-", hasher.hash_one(0));
         Rounds { prefix, open: VecDeque::new(), last: 0, meta: None, hasher }
@@ -99,7 +100,7 @@ impl Kept for Round {
 }
 
 impl<R: Kept> Rounds<R> {
-    /// Keeps a round of a call; the name that the client carries, as JSON.
+    /// Stores a round of a call. Returns the name that the client carries, as JSON.
     pub(crate) fn keep(&mut self, at: Duration, call: CallIdentity, round: R) -> String {
         self.last += 1;
         let name = format!("{}{}", self.prefix, self.last);
@@ -113,22 +114,22 @@ impl<R: Kept> Rounds<R> {
         state
     }
 
-    /// The round of this name: `None` where it is not one of these, belongs to another call, is too old, or was forgotten.
+    /// The round with this name; `None` if it is unknown, belongs to another call, is too old, or was dropped.
     pub(crate) fn find(&self, now: Duration, name: &str, call: CallIdentity) -> Option<R> {
         let found = self.open.iter().find(|open| open.name == name)?;
-        // SECURITY: what was said for one call says nothing about another, and what was said long ago nothing about now
-        // (test: a_state_belongs_to_its_call)
+        // SECURITY: an answer is valid only for its own call, and only for a limited time (test:
+        // a_state_belongs_to_its_call)
         let is_its = found.call == call && now <= found.at + LIFETIME;
         is_its.then(|| found.round.clone())
     }
 
-    /// Which call this is.
+    /// Identifies a call.
     pub(crate) fn identity(&self, method: &str, params: &RawValue) -> CallIdentity {
         let params: Value = serde_json::from_str(params.get()).unwrap_or_default();
         CallIdentity(self.hasher.hash_one(call_identity(method, params).to_string()))
     }
 
-    /// Whether a name is one that this file makes.
+    /// Whether a name was created by this module.
     pub(crate) fn is_own(name: &str) -> bool {
         name.starts_with(NAME)
     }

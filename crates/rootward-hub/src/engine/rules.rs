@@ -1,4 +1,4 @@
-//! What was decided before the first message: whose roots count, what is closed, what happens to what is refused.
+//! Rules that are fixed before the first message: whose roots count, what is restricted, and how calls are refused.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,33 +14,33 @@ use crate::scan::{Call, Expansion, Held, ScanError, Tool, Treatment};
 
 /// The rules of one wrapped server.
 pub struct Rules {
-    /// Who is listened to, and for how long.
+    /// Which sources count, and how long to wait.
     pub policy: Policy,
-    /// The roots of the operator, the user's saved choice, the fallback.
+    /// The operator's roots, the user's saved roots, the fallback.
     pub sources: Sources,
-    /// What guards are made with; the generation is filled in.
+    /// The options for new guards; the generation is filled in.
     pub guard: GuardOptions,
     /// Which places a client may name.
     pub validation: Validation,
-    /// What variables and `~` mean to the server.
+    /// The values of variables and `~` for the server.
     pub expansion: Expansion,
-    /// What holds the server besides the check of its calls: [`Launch::held`](crate::wrap::Launch::held).
+    /// What confines the server besides the check of its calls: [`Launch::held`](crate::wrap::Launch::held).
     pub held: Held,
-    /// How a person names a root here, for a refusal where nobody did: ``name one with `--root DIR` ``.
+    /// How the user can name a root, for refusals if there is none: ``name one with `--root DIR` ``.
     pub way: Option<&'static str>,
     /// How a refused tool call is answered.
     pub refusals: RefusalForm,
     /// What happens to a call whose path is refused.
     pub enforce: Enforce,
-    /// What the user says about arguments of tools.
+    /// The user's overrides for arguments of tools.
     pub treatments: Treatments,
-    /// Where the user says so.
+    /// Where the user can set such an override.
     pub treated_by: TreatedBy,
-    /// What the server calls directories of this machine, if it has other names for them.
+    /// The server's own names for directories of this machine, if they differ.
     pub paths: PathPairs,
-    /// Whether it is told its roots when it asks.
+    /// Whether it may see its roots when it asks.
     pub tells: Tells,
-    /// Who keeps the record. Where it cannot be kept, calls with paths are refused.
+    /// The audit log. If it cannot be written, calls with paths are refused.
     pub audit: Option<Arc<dyn Audit>>,
 }
 
@@ -50,11 +50,11 @@ pub enum Enforce {
     /// It does not reach the server.
     #[default]
     Refuse,
-    /// It goes on record as refused, and is passed on: to see what would be refused.
+    /// It is audited as refused but forwarded, to see what would be refused.
     Report,
 }
 
-/// Where the user says what an argument is, for hints.
+/// Where the user overrides arguments, for hints.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum TreatedBy {
     /// On the command line of `wrap`.
@@ -64,18 +64,18 @@ pub enum TreatedBy {
     Configuration,
 }
 
-/// Whether a server is told its roots when it asks.
+/// Whether a server may see its roots when it asks.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Tells {
-    /// It is.
+    /// It gets its roots.
     #[default]
     Roots,
-    /// It hears of none.
+    /// It gets an empty list.
     Nothing,
 }
 
 impl Rules {
-    /// Decides a call in a guard's roots, within what the host allows.
+    /// Checks a call against a guard's roots and the host's limits.
     pub(super) fn check(
         &self,
         guard: &Guard,
@@ -86,7 +86,7 @@ impl Rules {
         check_within(Walls { guard, limits, map: map.as_ref() }, &self.expansion, self.held, call)
     }
 
-    /// The answer of a client to the server's `roots/list`, in a guard's roots.
+    /// The answer to the server's `roots/list`, for a guard's roots.
     pub(super) fn roots_told(&self, guard: &Guard) -> String {
         let map = self.paths.map(guard);
         match (self.tells, map) {
@@ -97,8 +97,8 @@ impl Rules {
     }
 }
 
-/// What the user says about arguments, by `TOOL.ARGUMENT`, or `*.ARGUMENT` for every tool. Both names may have dots, and all ways to part
-/// them are meant.
+/// The user's overrides for arguments, by `TOOL.ARGUMENT`, or `*.ARGUMENT` for every tool. Both names may contain
+/// dots; every possible split counts.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Treatments(BTreeMap<String, Said>);
 
@@ -108,37 +108,37 @@ struct Said {
     about: About,
 }
 
-/// Which servers a user speaks of.
+/// Which servers an override is about.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum About {
-    /// This one: an argument that it does not have is a mistake, and reported.
+    /// This one: an argument that it does not have is reported as a mistake.
     ThisServer,
-    /// Every server, as the settings file does: most of them lack the argument.
+    /// Every server, as in the settings file: most of them do not have the argument.
     EveryServer,
 }
 
 impl Treatments {
-    /// Adds what the user says about `TOOL.ARGUMENT`, in place of what was said before about the same.
+    /// Adds an override for `TOOL.ARGUMENT`, replacing an earlier one.
     pub fn add(&mut self, place: impl Into<String>, treatment: Treatment, about: About) {
         self.0.insert(place.into(), Said { treatment, about });
     }
 
-    /// The tool with what the user says about it.
+    /// Applies the overrides to a tool.
     pub(super) fn apply(&self, tool: Tool) -> Tool {
-        // In this order, `*` comes before every name, and what is said about one tool counts more.
+        // In sort order, `*` comes before every name, so an override for one tool wins.
         let said: Vec<_> =
             self.0.iter().filter_map(|(place, said)| Some((argument(place, tool.name())?, said.treatment))).collect();
         said.into_iter().fold(tool, |tool, (key, treatment)| tool.with_treatment(key, treatment))
     }
 
-    /// What is said about this server in particular.
+    /// The overrides for this server in particular.
     pub(super) fn about_this_server(&self) -> impl Iterator<Item = (&str, Treatment)> {
         let said = self.0.iter().filter(|(_, said)| said.about == About::ThisServer);
         said.map(|(place, said)| (place.as_str(), said.treatment))
     }
 }
 
-/// The argument that `TOOL.ARGUMENT` names, where it is one of this tool's. `*` is every tool.
+/// The argument that `TOOL.ARGUMENT` names, if it belongs to this tool. `*` matches every tool.
 pub(super) fn argument<'p>(place: &'p str, tool: &str) -> Option<&'p str> {
     let of_tool = |name: &str| place.strip_prefix(name)?.strip_prefix('.').filter(|argument| !argument.is_empty());
     of_tool(tool).or_else(|| of_tool("*"))

@@ -1,4 +1,5 @@
-//! A session: one client, its era, its roots, the questions open to it, what waits for a server and what waits to be written to it.
+//! A session: one client, its era, its roots, its open questions, the messages that wait for a server, and the
+//! pending output.
 
 use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
@@ -24,55 +25,55 @@ use crate::principal::Party;
 /// How long a request for a list waits for a client that owes its roots, before it is answered without a server.
 pub(super) const LISTS_WITHOUT_ROOTS: Duration = Duration::from_secs(1);
 
-/// How long it waits for a server that is being started in its roots: hosts give up on a list after five seconds.
+/// How long it waits for a server that is starting with its roots: hosts give up on a list after five seconds.
 pub(super) const LISTS_WITHOUT_SERVER: Duration = Duration::from_secs(4);
 
-/// How long a message waits for a server that is being started: as long as clients commonly wait for an answer.
+/// How long a message waits for a server that is starting: as long as clients commonly wait for an answer.
 const STARTS_WITHIN: Duration = Duration::from_mins(1);
 
-/// The longest sentence for the operator, in characters: room for two paths of any length.
+/// The longest message to the operator, in characters: room for two paths of any length.
 const LONGEST_SAID: usize = 10_000;
 
-/// What is known of the client.
+/// What is known about the client.
 #[derive(Debug)]
 pub(super) enum Client {
-    /// It has said nothing that tells.
+    /// It has sent nothing that shows its era.
     Silent,
     /// It began with `initialize`.
     Legacy(Legacy),
-    /// It says with every request what it can do.
+    /// It states its capabilities in every request.
     Modern,
 }
 
 /// A client of the legacy era.
 #[derive(Debug)]
 pub(super) struct Legacy {
-    /// What it said in `initialize`, with Rootward's own roots in place of its: what children are greeted with.
+    /// Its params of `initialize` with Rootward's own roots capability, for greeting children.
     pub(super) params: String,
     /// The revision that it asked for.
     pub(super) revision: Option<String>,
-    /// The answer it got.
+    /// The answer that it got.
     pub(super) promised: Option<Box<str>>,
-    /// Whether it said `initialized`.
+    /// Whether it sent `initialized`.
     pub(super) initialized: bool,
 }
 
-/// A question to the client that is open.
+/// An open question to the client.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Asked {
-    /// Rootward's own, for its roots.
+    /// Rootward's own request for its roots.
     Roots(RequestNumber),
     /// A child's.
     Child {
         child: ChildId,
-        /// The id that the child gave it.
+        /// The id that the child used.
         id: Box<str>,
-        /// What the child wants to be told about its progress with.
+        /// The progress token of the question.
         token: Option<Box<str>>,
     },
 }
 
-/// A message of the client's that cannot be passed on yet.
+/// A client message that cannot be forwarded yet.
 #[derive(Debug)]
 pub(super) struct Waiting {
     pub(super) text: Box<str>,
@@ -80,44 +81,44 @@ pub(super) struct Waiting {
     pub(super) way: Way,
 }
 
-/// How far a message has come.
+/// The progress of a message.
 #[derive(Debug)]
 pub(super) struct Way {
     pub(super) number: MessageNumber,
-    /// Whose message it is.
+    /// The link that it belongs to.
     pub(super) link: usize,
     pub(super) arrived: Duration,
     /// Whether it turned out to need roots.
     pub(super) needs_roots: bool,
-    /// Whether it waits only for messages before it, so that it does not overtake them.
+    /// Whether it waits only for earlier messages, so that it does not overtake them.
     pub(super) behind: bool,
-    /// What a modern request brought with it.
+    /// The contents of a modern request.
     pub(super) modern: Option<Box<Modern>>,
-    /// What the client's own sandbox allows it to touch, where the client says so.
+    /// The limits of the client's own sandbox, if it sent any.
     pub(super) limits: Option<Box<HostLimits>>,
-    /// What was decided about it, until that is on record.
+    /// The decision about it, until it is audited.
     pub(super) decided: Option<Box<Decided>>,
-    /// How often it was put on record.
+    /// How often it was audited.
     pub(super) recorded: u8,
 }
 
-/// Whether a message is done with.
+/// Whether a message is done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Done {
     Yes,
-    /// It waits for roots, for a child, or for the record.
+    /// It waits for roots, for a child, or for the audit log.
     NotYet,
 }
 
-/// Which messages that wait may go on by an event: to look at all of them for every line would take time without end where many wait.
+/// Which waiting messages an event may release. Checking all of them for every line would be too slow if many wait.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Stirs {
+pub(super) enum Releases {
     Nobody,
     One(MessageNumber),
     All,
 }
 
-/// What a session takes notice of.
+/// An event, as a session sees it.
 #[derive(Debug)]
 pub(super) enum Happened<'e> {
     Line(Line<'e>),
@@ -130,40 +131,40 @@ pub(super) enum Happened<'e> {
     Placed(Option<MessageNumber>, Placed),
     Recorded(MessageNumber, OnRecord),
     Given(&'e Arc<Given>),
-    /// Nothing but that time passed.
+    /// Only time passed.
     Nothing,
 }
 
-/// A session.
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(super) id: SessionId,
-    /// Whose it is.
+    /// The owner.
     pub(super) party: Party,
     pub(super) terms: Arc<Terms>,
     pub(super) given: Arc<Given>,
     pub(super) client: Client,
-    /// By which what servers tell this client of themselves is remembered.
+    /// The key for caching what servers tell this client about themselves.
     pub(super) fingerprint: Option<String>,
-    /// What the client calls itself, for the record. In the modern era, what the last request says.
+    /// The client's name, for the audit log. In the modern era, from the last request.
     pub(super) client_name: Option<String>,
-    /// The owner of its roots; none until the client has said what it can do. In the modern era, that of the last request.
+    /// The owner of its roots; `None` until the client has stated its capabilities. In the modern era, that of the
+    /// last request.
     pub(super) roots: Option<SessionGuard>,
-    /// Which of the client's roots the operator was told to be left out; none where the hub tells.
+    /// Which unused roots were reported to the operator; `None` if the hub reports them.
     pub(super) left_out: Option<LeftOutNews>,
     pub(super) links: Vec<Link>,
     pub(super) asked: HashMap<Box<str>, Asked>,
     pub(super) waiting: VecDeque<Waiting>,
-    /// What modern clients are asked between two rounds of a call.
+    /// The state between two rounds of modern calls.
     pub(super) rounds: Rounds<Round>,
-    /// What waits to be written to the client.
+    /// Pending output to the client.
     pub(super) out: Outlet,
-    /// The client has closed its end.
+    /// Whether the client has closed its end.
     pub(super) closed: bool,
     pub(super) now: Duration,
     pub(super) longest: usize,
-    /// Whether something happened since time was last looked at, and when it next matters if not.
-    stirred: bool,
+    /// Whether something happened since the timers were last computed. If not, `due` is valid.
+    is_changed: bool,
     due: Option<Duration>,
     effects: Vec<Effect>,
     learned: Vec<(ServerId, Learned)>,
@@ -172,7 +173,7 @@ pub(crate) struct Session {
 }
 
 impl<'e> Happened<'e> {
-    /// Whom an event concerns, and what it is to them.
+    /// The session that an event concerns, and what it means there.
     pub(super) fn of(event: Event<'e>) -> (SessionId, Happened<'e>) {
         match event {
             Event::ClientLine(session, line) => (session, Happened::Line(line)),
@@ -187,7 +188,7 @@ impl<'e> Happened<'e> {
                 (session, Happened::Placed(Some(message), placed))
             }
             Event::Recorded(session, message, on_record) => (session, Happened::Recorded(message, on_record)),
-            // These concern everybody, or no session.
+            // These concern all sessions or none.
             Event::Given(..) | Event::Tick | Event::Placed(Place::Client(_), _) => (SessionId(0), Happened::Nothing),
         }
     }
@@ -219,7 +220,7 @@ impl Session {
             closed: false,
             now: Duration::ZERO,
             longest,
-            stirred: true,
+            is_changed: true,
             due: None,
             effects: Vec::new(),
             learned: Vec::new(),
@@ -228,14 +229,14 @@ impl Session {
         }
     }
 
-    /// The way of every event.
+    /// Advances the session by one event.
     pub(super) fn step(&mut self, now: Duration, happened: Happened<'_>, effects: &mut Vec<Effect>) {
         self.now = now.max(self.now);
-        self.stirred = !matches!(happened, Happened::Nothing);
-        match self.take_notice(happened) {
-            Stirs::Nobody => {}
-            Stirs::One(message) => self.release_one(message),
-            Stirs::All => {
+        self.is_changed = !matches!(happened, Happened::Nothing);
+        match self.handle(happened) {
+            Releases::Nobody => {}
+            Releases::One(message) => self.release_one(message),
+            Releases::All => {
                 self.settle();
                 self.arrange();
                 self.release();
@@ -243,36 +244,36 @@ impl Session {
         }
         self.sweep();
         self.tell_left_out();
-        if !self.stirred {
+        if !self.is_changed {
             self.due = self.wakes_at();
         }
         effects.append(&mut self.effects);
     }
 
-    /// Whether the passing of time can change anything: a hub has many sessions, and most of them rest.
+    /// Whether the passing of time can change anything: a hub has many sessions, and most of them are idle.
     pub(crate) fn is_due(&self, now: Duration) -> bool {
-        // One that is let go ends once it has read what was sent to it, which nobody tells.
+        // A retired child ends once it has read its input, and no event reports that.
         let lets_go = || self.children().any(|(_, child)| child.phase == Phase::Retired);
-        self.stirred || self.due.is_some_and(|due| due <= now) || lets_go()
+        self.is_changed || self.due.is_some_and(|due| due <= now) || lets_go()
     }
 
     /// When time next matters.
     pub(crate) fn due(&self) -> Option<Duration> {
-        if self.stirred { self.wakes_at() } else { self.due }
+        if self.is_changed { self.wakes_at() } else { self.due }
     }
 
-    /// Takes notice; which messages that wait may go on by it.
-    fn take_notice(&mut self, happened: Happened<'_>) -> Stirs {
+    /// Handles an event. Returns which waiting messages may be released.
+    fn handle(&mut self, happened: Happened<'_>) -> Releases {
         match happened {
             Happened::Line(line) => return self.client_line(&line),
             Happened::ChildLine(child, line) => return self.child_line(child, line),
             Happened::Placed(Some(message), placed) => {
                 self.placed_for(message, placed);
-                return Stirs::One(message);
+                return Releases::One(message);
             }
             Happened::Recorded(message, on_record) => {
                 self.recorded(message, on_record);
-                return Stirs::One(message);
+                return Releases::One(message);
             }
             Happened::Placed(None, placed) => self.report(|roots, now| roots.placed(now, placed)),
             Happened::Closed => self.client_closed(),
@@ -283,7 +284,7 @@ impl Session {
             Happened::Given(given) => self.take_given(given),
             Happened::Nothing => {}
         }
-        Stirs::All
+        Releases::All
     }
 
     /// Does what is due by now.
@@ -292,7 +293,7 @@ impl Session {
         if due && self.era() == Era::Legacy {
             self.report(SessionGuard::tick);
         }
-        // The last one is enough: a list that is too old for one call is too old for those that came later.
+        // The last one is enough: a list that is too old for one call is also too old for later ones.
         let last = self.waiting.iter().rev().map(|waiting| &waiting.way).find(|way| way.needs_roots);
         if let Some(arrived) = last.map(|way| way.arrived).filter(|_| self.era() == Era::Legacy) {
             self.report(|roots, now| roots.needed(now, arrived));
@@ -303,7 +304,7 @@ impl Session {
         self.go_on_learning();
     }
 
-    /// Passes on what has waited, as far as it can be now.
+    /// Forwards waiting messages as far as possible.
     fn release(&mut self) {
         if self.waiting.is_empty() {
             return;
@@ -316,10 +317,10 @@ impl Session {
         }
     }
 
-    /// The same for one message, and for those that wait only because it did.
+    /// Like `release`, for one message and those that wait only because of it.
     fn release_one(&mut self, message: MessageNumber) {
         let Some(position) = self.waiting.iter().position(|waiting| waiting.way.number == message) else {
-            // It was cancelled, and those behind it need not wait any more.
+            // It was cancelled, so those behind it need not wait any more.
             if self.waiting.iter().any(|waiting| waiting.way.behind) {
                 self.release();
             }
@@ -336,14 +337,14 @@ impl Session {
         }
     }
 
-    /// Whether a message of this link is about to leave, once it is on record.
+    /// Whether a message of this link will leave once it is audited.
     pub(super) fn is_recording(&self, link: usize) -> bool {
         let mut ways = self.waiting.iter().map(|waiting| &waiting.way);
         ways.any(|way| way.link == link && way.decided.is_some())
     }
 
-    /// How long a message may wait now. A server that is being started costs more than a client that says nothing: what starts it may
-    /// have to fetch it first.
+    /// How long a message may wait now. A starting server gets more time than a silent client, because it may have to
+    /// be fetched first.
     pub(super) fn patience(&self) -> Duration {
         let timeout = self.terms.policy.timeout;
         let comes = self.links.iter().any(|link| link.is_coming(self.now));
@@ -378,7 +379,7 @@ impl Session {
         if matches!(self.client, Client::Modern) { Era::Modern } else { Era::Legacy }
     }
 
-    /// Puts a message on its way to the client.
+    /// Queues a message for the client.
     pub(super) fn tell_client(&mut self, message: &str) {
         self.out.push(message);
     }
@@ -389,18 +390,18 @@ impl Session {
 
     /// Tells the operator.
     pub(super) fn say(&mut self, text: impl AsRef<str>) {
-        // SECURITY: names of methods and errors are a peer's text, and this goes to a terminal
-        // (test: nothing_that_a_peer_says_reaches_the_terminal_raw)
+        // SECURITY: method names and errors are a peer's text, and this goes to a terminal (test:
+        // nothing_that_a_peer_says_reaches_the_terminal_raw)
         self.effects.push(Effect::Say(shown(text.as_ref(), LONGEST_SAID)));
     }
 
-    /// An id that no client and no server writes.
+    /// An id that no client and no server uses.
     pub(super) fn own_id(&mut self, what: &str) -> String {
         self.own_ids += 1;
         format!(r#""rootward-{what}-{}""#, self.own_ids)
     }
 
-    /// The way of a message that has just come.
+    /// The initial progress of a new message.
     pub(super) fn new_way(&mut self, link: usize) -> Way {
         self.messages += 1;
         let number = MessageNumber(self.messages);
@@ -432,7 +433,7 @@ impl Session {
         })
     }
 
-    /// Whether it has to do with this server.
+    /// Whether this session uses the server.
     pub(super) fn is_with(&self, server: ServerId) -> bool {
         self.links.iter().any(|link| link.server == server)
     }
@@ -445,7 +446,7 @@ impl Session {
         ChildId { session: self.id, link, number }
     }
 
-    /// What was learned of a server, for the next time.
+    /// Stores what was learned about a server.
     pub(super) fn learn(&mut self, link: usize) {
         let remembered = self.links.get(link).and_then(|of| of.remembered.clone());
         if let (Some(fingerprint), Some(remembered)) = (self.fingerprint.clone(), remembered) {
@@ -463,12 +464,12 @@ impl Session {
         std::mem::take(&mut self.learned)
     }
 
-    /// What waits to be written to the client.
+    /// Pending output to the client.
     pub(super) fn outlet(&mut self) -> &mut Outlet {
         &mut self.out
     }
 
-    /// The bytes that messages in waiting take, and those that the client has not read.
+    /// The size of waiting messages plus the output that the client has not read.
     pub(crate) fn held_bytes(&self) -> usize {
         let carried = |Waiting { way, .. }: &Waiting| {
             way.modern.as_ref().map_or(0, |modern| modern.bytes())
@@ -478,12 +479,12 @@ impl Session {
         held.sum::<usize>() + self.out.waiting().len()
     }
 
-    /// The places of the roots in force, once they are known.
+    /// The paths of the current roots, once known.
     pub(crate) fn places(&self) -> Option<Vec<PathBuf>> {
         Some(self.published()?.list().iter().map(|placed| placed.place.clone()).collect())
     }
 
-    /// What its server calls directories of this machine, for people; none if it has no names of its own.
+    /// The server's own names for directories, for people; `None` if it has none.
     pub(crate) fn names(&self) -> Option<String> {
         let map = self.links.first()?.rules.paths.map(self.guard()?)?;
         Some(map.to_string())
@@ -494,23 +495,23 @@ impl Session {
         self.children().filter(|(_, child)| child.phase == Phase::Running).count()
     }
 
-    /// Whether this child is still wanted.
+    /// Whether this child is still needed.
     pub(crate) fn wants(&self, child: ChildId) -> bool {
         self.links.get(child.link).is_some_and(|link| link.children.contains_key(&child.number))
     }
 
-    /// The bytes that the client has not read.
+    /// The number of bytes that the client has not read.
     pub(crate) fn unread_bytes(&self) -> usize {
         self.out.waiting().len()
     }
 
-    /// The bytes that a child has not read.
+    /// The number of bytes that a child has not read.
     pub(crate) fn unread_by(&self, child: ChildId) -> usize {
         let child = self.links.get(child.link).and_then(|link| link.children.get(&child.number));
         child.map_or(0, |child| child.input.waiting().len())
     }
 
-    /// The bytes that the slowest child has not read.
+    /// The number of bytes that the slowest child has not read.
     pub(crate) fn most_unread(&self) -> usize {
         self.children().map(|(_, child)| child.input.waiting().len()).max().unwrap_or(0)
     }

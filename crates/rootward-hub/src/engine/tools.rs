@@ -1,4 +1,4 @@
-//! What is known of a server's tools: learned from the lists it sends.
+//! What is known about a server's tools, learned from its lists.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,28 +17,28 @@ use crate::scan::Tool;
 /// How many tools are kept: more than any server has.
 const MOST_TOOLS: usize = 10_000;
 
-/// How many bytes they may have together, counted as they were listed.
+/// Maximum total size of their listings, in bytes.
 const MOST_BYTES: usize = 64 << 20;
 
-/// The tools that were listed.
+/// The listed tools.
 #[derive(Debug, Default)]
 pub(super) struct Tools {
     known: HashMap<String, Listed>,
-    /// How many bytes these have.
+    /// The total size of their listings.
     bytes: usize,
-    /// The lists that the client was given last, or their first pages, by their methods: to notice when another child has others.
+    /// The lists (or first pages) that the client got last, by method: to notice if another child has different ones.
     told: HashMap<&'static str, Box<str>>,
-    /// Whether any list of tools has come.
+    /// Whether any list of tools was received.
     listed: bool,
-    /// Whether what the user says about arguments was held against a whole list.
+    /// Whether the user's overrides were compared with a whole list.
     compared: bool,
 }
 
-/// A tool as it was listed.
+/// A listed tool.
 #[derive(Debug)]
 struct Listed {
     tool: Arc<Tool>,
-    /// How long its listing was.
+    /// The length of its listing.
     bytes: usize,
 }
 
@@ -49,7 +49,7 @@ struct Listing<'j> {
 }
 
 impl Session {
-    /// Learns from a list, or a page of it. Once the last page is known, reports what the user says about arguments that no tool has.
+    /// Learns from a list, or a page of it. After the last page, reports overrides for arguments that no tool has.
     pub(super) fn learn_list(&mut self, link: usize, list: &str, result: &RawValue) {
         let of = &mut self.links[link];
         of.learn_list(list, result);
@@ -70,17 +70,17 @@ impl Link {
         }
     }
 
-    /// The client was told this list.
+    /// Records that the client got this list.
     pub(super) fn told_list(&mut self, list: &'static str, result: &str) {
         self.tools.told.insert(list, result.into());
     }
 
-    /// Whether the client was told a list.
+    /// Whether the client got a list.
     pub(super) fn is_told(&self, list: &str) -> bool {
         self.tools.told.contains_key(list)
     }
 
-    /// Whether this list is another than what the client was told.
+    /// Whether this list differs from what the client got.
     pub(super) fn is_news(&self, list: &str, result: &str) -> bool {
         self.tools.told.get(list).is_some_and(|told| **told != *result)
     }
@@ -97,8 +97,8 @@ impl Tools {
         }
     }
 
-    // SECURITY: a server that lists other tools each time must not take all memory there is. A tool that is not known is judged by its
-    // name and keys alone (test: tools_are_not_kept_without_bound)
+    // SECURITY: a server that lists different tools each time must not exhaust memory. An unknown tool is judged by
+    // its name and keys alone (test: tools_are_not_kept_without_bound)
     fn keep(&mut self, bytes: usize, tool: Tool) {
         let name = tool.name().to_owned();
         if let Some(before) = self.known.remove(&name) {
@@ -112,18 +112,18 @@ impl Tools {
         self.known.insert(name, Listed { tool: Arc::new(tool), bytes });
     }
 
-    /// The tool of this name, as far as it is known.
+    /// The tool with this name, as far as it is known.
     pub(super) fn get(&self, name: &str, treatments: &Treatments) -> Arc<Tool> {
         let known = self.known.get(name).map(|listed| Arc::clone(&listed.tool));
         known.unwrap_or_else(|| Arc::new(treatments.apply(Tool::named(name))))
     }
 
-    /// Whether a list has come at all.
+    /// Whether a list was received at all.
     pub(super) fn are_listed(&self) -> bool {
         self.listed
     }
 
-    /// Nobody will list them.
+    /// Stops waiting for a list.
     pub(super) fn will_not_be_listed(&mut self) {
         self.listed = true;
     }
@@ -149,7 +149,7 @@ mod tests {
         }
         tools.learn(&page(99, 3 * MOST_TOOLS), &Treatments::default());
         assert!(tools.known.len() <= MOST_TOOLS, "{}", tools.known.len());
-        // The same list again and again forgets nothing.
+        // The same list again forgets nothing.
         let mut tools = Tools::default();
         let long = "x".repeat(MOST_BYTES / 10);
         let list = to_raw_value(&json!({"tools": [{"name": "a", "description": long}]})).unwrap();

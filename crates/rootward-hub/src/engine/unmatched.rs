@@ -1,18 +1,18 @@
-//! What the user says about arguments that no tool of the server has: most likely a name that is misspelt, and a call that goes on being
-//! refused.
+//! Reports overrides for arguments that no tool of the server has: probably a misspelled name, so the call would
+//! still be refused.
 
 use std::cmp::Reverse;
 
 use super::rules::{Treatments, argument};
 use crate::scan::{Need, Tool, Treatment};
 
-/// How many names are offered.
+/// How many names are suggested.
 const MOST_NAMES: usize = 8;
 
-/// The longest name that is offered, in bytes: what a server calls its tools is its own text.
+/// The longest name that is suggested, in bytes. Tool names are the server's own text.
 const LONGEST_NAME: usize = 200;
 
-/// A sentence for each `--treat` that names no argument of these tools.
+/// A message for each `--treat` that names no argument of these tools.
 pub(super) fn unmatched(treatments: &Treatments, tools: &[&Tool]) -> Vec<String> {
     treatments.about_this_server().filter_map(|(place, treatment)| sentence(place, treatment, tools)).collect()
 }
@@ -45,7 +45,7 @@ fn word(treatment: Treatment) -> &'static str {
     }
 }
 
-/// The end of a sentence: which names there are, those most like `wanted` first.
+/// The end of the message: the available names, most similar to `wanted` first.
 fn offered(wanted: &str, what: &str, names: &[&str]) -> String {
     let mut names: Vec<&str> = names.iter().copied().filter(|name| name.len() <= LONGEST_NAME).collect();
     let wanted = wanted.get(..LONGEST_NAME).unwrap_or(wanted).to_lowercase();

@@ -1,4 +1,5 @@
-//! A configured server as a front has it: how it is started, what starts found out, what is remembered of it.
+//! The front's state for a configured server: how it is started, what earlier starts found out, and its cached
+//! memory.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,7 +9,8 @@ use super::keeping::Keeping;
 use super::launch::{Knowledge, Launch};
 use crate::engine::{ChildId, ServerId};
 
-/// How often the memory of a server is written at the most: one that says something else each time must not keep the disk busy.
+/// Minimum interval between writes of a server's memory, so that a server whose lists keep changing does not keep the
+/// disk busy.
 const KEEP_EVERY: Duration = Duration::from_secs(2);
 
 /// A configured server.
@@ -18,15 +20,15 @@ pub(crate) struct Backing {
     keeping: Keeping,
     /// What the first start found out about the command.
     pub(super) knowledge: Knowledge,
-    /// The package that starts wait for.
+    /// The package that starts are waiting for.
     pub(super) coming: Option<Coming>,
-    /// Whether its memory is to be written.
+    /// Whether its memory has to be written.
     pub(super) to_keep: bool,
     /// When it was last written.
     kept: Duration,
 }
 
-/// All of them.
+/// All configured servers.
 pub(crate) type Backings = BTreeMap<ServerId, Backing>;
 
 impl Backing {
@@ -35,17 +37,18 @@ impl Backing {
         Backing { launch, keeping, knowledge, coming: None, to_keep: false, kept: Duration::ZERO }
     }
 
-    /// When the memory is to be written.
+    /// When the memory has to be written.
     pub(super) fn keeps_at(&self) -> Option<Duration> {
         self.to_keep.then(|| self.kept + KEEP_EVERY)
     }
 
-    /// Takes back a start that waits for the package; whether there was one. The fetch goes on: the next start needs it.
+    /// Cancels a start that waits for the package; returns whether there was one. The fetch continues, because the
+    /// next start needs it.
     pub(super) fn stops_waiting(&mut self, child: ChildId) -> bool {
         self.coming.as_mut().is_some_and(|coming| coming.drop_start(child))
     }
 
-    /// Writes the memory, where `memory` has it.
+    /// Writes the memory, if there is one.
     pub(super) fn keep_ambient(&mut self, now: Duration, memory: Option<&crate::engine::Memory>) {
         self.to_keep = false;
         self.kept = now;

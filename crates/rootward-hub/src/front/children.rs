@@ -1,4 +1,4 @@
-//! Servers' processes: started, read from, ended, and what their ends mean.
+//! Server processes: starting, reading, stopping, and handling their exit.
 
 use std::io;
 use std::time::Duration;
@@ -17,23 +17,24 @@ use super::process::Process;
 use super::serving::{Serving, State};
 use crate::engine::{ChildId, Event, Failure, Hope, Purpose};
 
-/// How often is read what a server that has ended has left in its output; a pipe has room for a megabyte at the most.
+/// How many reads drain the output of a server that has ended; a pipe holds at most one megabyte.
 pub(super) const MOST_LEFT: usize = (1 << 20) / ROOM + 1;
 
 impl<M: Middle> Serving<'_, M> {
     pub(super) fn start(&mut self, now: Duration, number: ChildId, guard: &Guard, purpose: Purpose) {
         if matches!(self.state, State::Leaving { .. }) {
-            return self.feed(now, Event::NotStarted(number, &Failure::new("the session ends"), Hope::OtherRoots));
+            return self
+                .feed(now, Event::NotStarted(number, &Failure::new("the session is closing"), Hope::OtherRoots));
         }
-        // SECURITY: a child that the engine has let go meanwhile was meant for roots that are not in force any more
-        // (test: a_child_that_was_let_go_is_not_wanted)
+        // SECURITY: a child that the engine has dropped in the meantime was meant for roots that are no longer
+        // current (test: a_child_that_was_let_go_is_not_wanted)
         let wanted = self.middle.wants(number);
         let Some(backing) = self.backing(number).filter(|_| wanted) else {
             return self.feed(now, Event::Gone(number));
         };
         let trace = backing.launch.trace_of(purpose);
         match backing.launch.start_ambient(guard, (purpose, trace), &mut backing.knowledge) {
-            // All starts of a server want the same package.
+            // All starts of a server need the same package.
             Ok(Start::AfterFetch(supply)) => {
                 backing.coming.get_or_insert_with(|| Coming::new(supply)).add(number, guard.clone(), purpose);
             }
@@ -58,7 +59,7 @@ impl<M: Middle> Serving<'_, M> {
     fn not_started(&mut self, now: Duration, number: ChildId, purpose: Purpose, error: StartError) {
         self.note(number, 2);
         let hope = hope(&error);
-        // The real start will tell.
+        // If only the learner failed, the real start will report it.
         let is_told = purpose != Purpose::Learn || hope == Hope::None;
         let server = self.middle.server_of(number).and_then(|server| self.servers.get(&server));
         let says = match server.filter(|_| is_told) {
@@ -68,19 +69,19 @@ impl<M: Middle> Serving<'_, M> {
         self.feed(now, Event::NotStarted(number, &Failure::new(says), hope));
     }
 
-    /// The same for one that the operator was told about.
+    /// Like `not_started`, if the operator was already told.
     pub(super) fn not_fetched(&mut self, now: Duration, number: ChildId, says: &str) {
         self.note(number, 2);
         self.feed(now, Event::NotStarted(number, &Failure::new(says), Hope::None));
     }
 
-    /// Takes note of processes that have ended, and goes on with the end of others.
+    /// Handles processes that have ended, and continues stopping others.
     pub(super) fn reap(&mut self, now: Duration) -> io::Result<()> {
         let (mut kept, mut gone) = (Vec::new(), Vec::new());
         for (number, mut process) in std::mem::take(&mut self.leaving) {
             match process.go_on(now)? {
                 Some(code) => {
-                    // The end of a learner says nothing about the server.
+                    // A learner's exit code says nothing about the server.
                     if process.purpose() != Purpose::Learn {
                         self.note(number, code);
                     }
@@ -93,7 +94,7 @@ impl<M: Middle> Serving<'_, M> {
         for number in gone {
             self.feed(now, Event::Gone(number));
         }
-        // A server that reads no more and lives on answers nobody.
+        // A server that has stopped reading but stays alive will never answer.
         let deaf: Vec<ChildId> =
             self.processes.iter().filter(|(_, process)| process.is_deaf(now)).map(|(number, _)| *number).collect();
         for number in deaf {
@@ -103,7 +104,7 @@ impl<M: Middle> Serving<'_, M> {
         if leaving || std::mem::take(&mut self.some_ended) {
             let mut ended = Vec::new();
             for number in self.processes.keys().copied().collect::<Vec<_>>() {
-                // What a server has left in its output is not read before there is room for it.
+                // Do not read the remaining output of a server until there is room for it.
                 if !leaving && !self.clients_keep_up(number) {
                     self.some_ended = true;
                 } else if let Some(code) = self.processes.get_mut(&number).map_or(Ok(None), |it| it.go_on(now))? {
@@ -118,14 +119,15 @@ impl<M: Middle> Serving<'_, M> {
         Ok(())
     }
 
-    /// A server has ended with this code.
+    /// Records the exit code of a server.
     fn note(&mut self, number: ChildId, code: i32) {
         if M::PASSES_CODE && self.code.0.is_none_or(|last| number >= last) {
             self.code = (Some(number), code);
         }
     }
 
-    /// Reads what a server that has ended has left in its output. Others that it started may keep that open for as long as they like.
+    /// Reads the remaining output of a server that has ended. Its own child processes may keep the pipe open
+    /// indefinitely, so the number of reads is limited.
     fn finish(&mut self, number: ChildId) {
         for _ in 0..MOST_LEFT {
             if !matches!(self.read_child(number), Read::Some(_)) {
@@ -152,7 +154,7 @@ impl<M: Middle> Serving<'_, M> {
         read
     }
 
-    /// Nothing more comes from a server.
+    /// A server has no more output.
     fn gone(&mut self, number: ChildId) {
         let now = self.begun.elapsed();
         let Some(mut process) = self.processes.remove(&number) else { return };
@@ -180,7 +182,7 @@ impl<M: Middle> Serving<'_, M> {
         self.feed(now, Event::ChildEnded(number, &failure));
     }
 
-    /// Reads what somebody says whom nobody listens to any more, so that it can end.
+    /// Discards the output of a process that is being stopped, so that it can exit.
     pub(super) fn drain(&mut self, position: usize) {
         if let Some((_, process)) = self.leaving.get_mut(position)
             && let Some(output) = &process.output
@@ -190,23 +192,23 @@ impl<M: Middle> Serving<'_, M> {
         }
     }
 
-    /// Those whose end is under way.
+    /// Processes that are being stopped, and running ones.
     pub(super) fn ends(&self) -> impl Iterator<Item = &Process> {
         self.leaving.iter().map(|(_, process)| process).chain(self.processes.values())
     }
 
-    /// The server that a child is of.
+    /// The server that a child belongs to.
     fn backing(&mut self, child: ChildId) -> Option<&mut Backing> {
         self.servers.get_mut(&self.middle.server_of(child)?)
     }
 
-    /// Takes back a start that waits for its package; whether there was one.
+    /// Cancels a start that waits for its package; returns whether there was one.
     pub(super) fn stops_waiting(&mut self, child: ChildId) -> bool {
         self.servers.values_mut().any(|server| server.stops_waiting(child))
     }
 }
 
-/// Whether something is refused to all processes but the first unless they are traced.
+/// Whether only the first process may do this, unless processes are traced.
 fn is_own_proc(refused: &Refused) -> bool {
     matches!(refused.permit(), Some(Permit::Alone(_)))
 }

@@ -1,4 +1,4 @@
-//! Clients' connections: standard input and output, or sockets that another process hands over.
+//! Client connections: standard input and output, or sockets that another process hands over.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -12,20 +12,21 @@ use super::serving::{MOST_LEFT_OF_CLIENT, MOST_WAITING, Serving, Source, State};
 use crate::engine::{ChildId, ClientId, Outlet};
 use rootward_protocol::frame::FrameReader;
 
-/// How much may be held because of what a client sends: what waits for a child or for roots, and what it has not read.
+/// How many bytes may be held for one client: messages that wait for a child or for roots, and output that it has not
+/// read.
 const MOST_HELD: usize = 64 << 20;
-/// How long a client that has closed its end waits for what it asked before.
+/// How long a client that has closed its end still gets answers to earlier requests.
 const LAST_ANSWERS: Duration = Duration::from_mins(1);
 
 /// One client's connection.
 #[derive(Debug)]
 pub(super) struct Connection {
-    /// None once the client has closed its end.
+    /// `None` once the client has closed its end.
     input: Option<OwnedFd>,
-    /// None once the client reads no more.
+    /// `None` once the client has stopped reading.
     pub(super) output: Option<OwnedFd>,
     reader: FrameReader,
-    /// Since its end: until when a client that has closed its end is still answered.
+    /// Until when a client that has closed its end still gets answers.
     closing: Option<Duration>,
 }
 
@@ -50,50 +51,50 @@ impl Connection {
         Ok(Connection { input: Some(input), output: Some(output), reader: FrameReader::new(longest), closing: None })
     }
 
-    /// Until when a client that has closed its end is still answered.
+    /// Until when a client that has closed its end still gets answers.
     pub(super) fn closes_at(&self) -> Option<Duration> {
         self.closing
     }
 
-    /// Says a word to a client that is new: its socket has room for it, or it is gone.
+    /// Writes a word to a new client. Its socket either has room for it or is gone.
     pub(super) fn say(&self, word: &[u8]) {
         if let Some(output) = &self.output {
             let _ = rustix::io::write(output, word);
         }
     }
 
-    /// Takes nothing more from the client.
+    /// Stops reading from the client.
     pub(super) fn stop_reading(&mut self) {
         self.input = None;
     }
 }
 
 impl<M: Middle> Serving<'_, M> {
-    /// Adds what is waited for: nobody is read from whose counterpart is behind.
+    /// Adds the connections to poll. A client is not read from while its servers are behind.
     pub(super) fn watch_connections<'p>(&'p self, watched: &mut Vec<(Source, BorrowedFd<'p>, PollFlags)>) {
         for (id, connection) in &self.connections {
             if let Some(input) = &connection.input {
-                // Without flags its end is told all the same, and what is left in a pipe then is little.
+                // Without flags, poll still reports a hangup; little is left in the pipe then.
                 let keep_up = self.middle.most_unread(*id) < MOST_WAITING && self.middle.held_bytes(*id) < MOST_HELD;
                 let flags = if keep_up { PollFlags::IN } else { PollFlags::empty() };
                 watched.push((Source::Client(*id), input.as_fd(), flags));
             }
             if let Some(output) = &connection.output {
-                // Without flags its end is told all the same.
+                // Without flags, poll still reports a hangup.
                 let flags = if self.middle.unread(*id) == 0 { PollFlags::empty() } else { PollFlags::OUT };
                 watched.push((Source::ClientWritable(*id), output.as_fd(), flags));
             }
         }
     }
 
-    /// Whether those who get what a child says read it.
+    /// Whether the clients that receive a child's output keep up with it.
     pub(super) fn clients_keep_up(&self, child: ChildId) -> bool {
         let behind = |id: &ClientId| {
             let reads = self.connections.get(id).is_some_and(|connection| connection.output.is_some());
             reads && self.middle.unread(*id) >= MOST_WAITING
         };
         let mut clients = self.middle.clients_of(child);
-        // One that does not read must not hold up others that share the child with it.
+        // A slow client must not block others that share the child.
         if clients.len() > 1 { true } else { !clients.any(|id| behind(&id)) }
     }
 
@@ -114,7 +115,7 @@ impl<M: Middle> Serving<'_, M> {
         while let Some(connection) = self.connections.get_mut(&id) {
             let Some(line) = connection.reader.next() else { return };
             self.to_do.extend(self.middle.client_line(now, id, line));
-            // Before the next line: what goes on record keeps its place among what does not.
+            // Before the next line, so that audit entries stay in order with the messages.
             self.carry_out(now);
         }
     }
@@ -129,13 +130,13 @@ impl<M: Middle> Serving<'_, M> {
             self.carry_out(now);
         }
         self.to_do.extend(self.middle.client_closed(now, id));
-        // What hands sockets over closes them when nobody waits any more.
+        // The process that hands over sockets closes one only when nobody waits for an answer.
         if self.door.is_some() {
             self.forget(now, id);
         }
     }
 
-    /// Reads what clients have said, for answers before the end.
+    /// Reads what clients have already sent, so that it is answered before the end.
     pub(super) fn read_rest_of_clients(&mut self) {
         for id in self.connections.keys().copied().collect::<Vec<_>>() {
             for _ in 0..MOST_LEFT_OF_CLIENT {
@@ -147,14 +148,14 @@ impl<M: Middle> Serving<'_, M> {
         }
     }
 
-    /// Goes on with clients that have closed their end: the servers see that once they have everything, and are left once they have
-    /// answered, or have had their time.
+    /// Continues closing clients that have closed their end: closes the servers' input once they have received
+    /// everything, and leaves once they have answered or time is up.
     pub(super) fn close_connections(&mut self, now: Duration) {
         if matches!(self.state, State::Leaving { .. }) {
             return;
         }
         let closing = self.connections.iter().find_map(|(id, connection)| Some((*id, connection.closing?)));
-        // Only the one on standard input and output is waited for.
+        // Only the client on standard input and output is waited for.
         let Some((id, until)) = closing else { return };
         let delivered = self.middle.is_delivered(id);
         if delivered {
@@ -167,14 +168,14 @@ impl<M: Middle> Serving<'_, M> {
         }
     }
 
-    /// Writes what waits for clients, as far as it goes.
+    /// Writes pending output to clients without blocking.
     pub(super) fn write_to_clients(&mut self) {
         let now = self.begun.elapsed();
         let mut gone = Vec::new();
         for (id, connection) in &mut self.connections {
             match (&connection.output, self.middle.client_outlet(*id)) {
                 (Some(output), Some(outlet)) => {
-                    // One that shares a server with others is not waited for, and has had its time.
+                    // A client that shares a server is not waited for, and has had enough time.
                     if write(output, outlet).is_err() || outlet.waiting().len() >= MOST_HELD {
                         gone.push(*id);
                     }
@@ -187,7 +188,7 @@ impl<M: Middle> Serving<'_, M> {
         }
     }
 
-    /// A client that reads no more is gone, whatever else it has open.
+    /// A client that has stopped reading counts as gone, even if its other end is open.
     pub(super) fn reads_no_more(&mut self, now: Duration, id: ClientId) {
         if let Some(connection) = self.connections.get_mut(&id) {
             connection.output = None;
@@ -198,7 +199,7 @@ impl<M: Middle> Serving<'_, M> {
         }
     }
 
-    /// A client is gone: its servers end, and nothing of it is kept.
+    /// Removes a client that is gone and stops its servers.
     fn forget(&mut self, now: Duration, id: ClientId) {
         self.connections.remove(&id);
         self.to_do.extend(self.middle.forget(now, id));

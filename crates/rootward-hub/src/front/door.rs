@@ -1,7 +1,8 @@
 //! The door: another process hands clients over, each as a socket.
 //!
-//! That process reads from the network and can open no file; this one has the files and reads no network. What passes through the door is
-//! who came, and one end of a socket pair on which the client's messages come line by line. A client that cannot be taken finds its socket closed, behind a word that says so.
+//! That process reads from the network and cannot open files; this one can open files and does not read from the
+//! network. For each client, the door passes who it is and one end of a socket pair that carries its messages, one
+//! per line. A client that cannot be accepted finds its socket closed, after a word that says so.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -20,17 +21,18 @@ use super::middle::Middle;
 use super::pipe::do_not_block;
 use super::serving::{Serving, State};
 
-/// What a client's socket says before it is closed where there is no room for that client: a line that is no message.
+/// Written to a client's socket before it is closed if there is no room for the client. The line is not a valid
+/// message.
 pub const FULL: &[u8] = b"full\n";
-/// The length of what is said with a socket: a letter and a number.
+/// Length of the data that accompanies a socket: a letter and a number.
 const LENGTH: usize = 5;
-/// How many are let in before others have their turn.
+/// How many clients are accepted before other sources get a turn.
 const AT_A_TIME: usize = 64;
 
-/// Who stands at the door.
+/// Who is at the door.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Caller {
-    /// The principal, by its position in the configuration.
+    /// The principal, as an index into the configuration.
     pub principal: usize,
     /// What the socket is for.
     pub purpose: CallerPurpose,
@@ -43,7 +45,7 @@ pub enum CallerPurpose {
     Session,
     /// One modern request.
     Request,
-    /// The figures of this process are to be written into it.
+    /// This process writes its metrics into the socket.
     Figures,
 }
 
@@ -70,11 +72,11 @@ impl Caller {
     }
 }
 
-/// The outer side: where clients are handed in.
+/// The outer side, where clients are handed over.
 #[derive(Debug)]
 pub struct OuterDoor(OwnedFd);
 
-/// The inner side, and the process at the outer one.
+/// The inner side, and the process at the outer side.
 #[derive(Debug)]
 pub(crate) struct Door {
     inner: OwnedFd,
@@ -82,9 +84,9 @@ pub(crate) struct Door {
     is_closing: bool,
 }
 
-/// Both sides of a new door.
+/// Creates both sides of a door.
 pub(crate) fn new() -> io::Result<(OwnedFd, OuterDoor)> {
-    // Each message stays whole, and says who came with its socket.
+    // Each message stays whole and carries the caller together with the socket.
     let (inner, outer) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
     do_not_block(&inner)?;
     Ok((inner, OuterDoor(outer)))
@@ -103,7 +105,8 @@ impl From<OuterDoor> for OwnedFd {
 }
 
 impl OuterDoor {
-    /// Hands a client over. Its socket is closed if it cannot be taken. Where there is no room at the door, that is an error for now.
+    /// Hands a client over. Its socket is closed if it cannot be accepted. Fails if the door has no room at the
+    /// moment.
     pub fn hand_over(&self, caller: Caller, socket: BorrowedFd<'_>) -> io::Result<()> {
         let bytes = caller.to_bytes().ok_or(io::ErrorKind::InvalidInput)?;
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
@@ -117,11 +120,11 @@ impl OuterDoor {
     }
 }
 
-/// What came through the door.
+/// What was received through the door.
 #[derive(Debug)]
 enum Came {
     Somebody(Caller, OwnedFd),
-    /// Something that makes no sense.
+    /// An invalid message.
     Nobody,
     NotYet,
     /// The other process has ended.
@@ -154,7 +157,7 @@ impl Door {
         }
     }
 
-    /// Asks the other process to end, which lets those finish who are under way. Whether it was not asked before.
+    /// Asks the other process to end after it has finished its open requests. Returns false if it was already asked.
     pub(super) fn close(&mut self) -> bool {
         let is_first = !std::mem::replace(&mut self.is_closing, true);
         is_first && self.process.ask_to_end().is_ok()
@@ -168,20 +171,20 @@ impl AsFd for Door {
 }
 
 impl<M: Middle> Serving<'_, M> {
-    /// Lets in who stands at the door. Without anybody who could hand over clients, there is nothing left to do.
+    /// Accepts waiting clients. If the process at the other side is gone, this one leaves.
     pub(super) fn answer_the_door(&mut self, now: Duration) {
         for _ in 0..AT_A_TIME {
             let Some(door) = &self.door else { return };
             match door.next() {
                 Came::Somebody(caller, socket) => self.let_in(caller, socket),
-                Came::Nobody => self.operator.says("something that makes no sense came through the door"),
+                Came::Nobody => self.operator.says("the network process sent an invalid message"),
                 Came::NotYet => return,
                 Came::End => return self.door_is_gone(now),
             }
         }
     }
 
-    /// The other process has ended. If nobody asked it to, that is a failure.
+    /// The other process has ended. That is a failure, unless it was asked to.
     fn door_is_gone(&mut self, now: Duration) {
         if self.door.as_ref().is_some_and(|door| !door.is_closing) {
             self.operator.says("the process that reads from the network has ended");
@@ -206,7 +209,7 @@ impl<M: Middle> Serving<'_, M> {
         }
     }
 
-    /// Writes this process's figures into a socket. A socket has room for them, or nobody gets them.
+    /// Writes this process's metrics into a socket. If they do not fit, they are dropped.
     fn tell_figures(&self, socket: &OwnedFd) {
         let running = self.processes.keys().filter_map(|child| self.middle.name_of(*child));
         let figures = self.figures.told(self.connections.len(), running);

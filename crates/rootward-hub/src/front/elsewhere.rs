@@ -1,7 +1,7 @@
-//! A command line that was typed in one directory and starts in another: what of it would mean something else there.
+//! Makes paths absolute in a command line that was typed in one directory and starts in another.
 //!
-//! Only what is certainly a path of the operator's is made absolute: a program with a `/`, the script of an interpreter, and arguments that
-//! begin with `./` or `../`. Any other argument may be a word, or be meant for the directory that the server starts in.
+//! Only words that are certainly paths are changed: a program with a `/`, an interpreter's script, and arguments that
+//! start with `./` or `../`. Any other argument may be a plain word, or be relative to the server's own directory.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -9,13 +9,13 @@ use std::path::Path;
 
 use rootward_sandbox::script_position;
 
-/// Programs whose first argument that is no option is the script they run. Digits and dots at the end of a name do not count.
+/// Programs whose first non-option argument is the script they run. Trailing digits and dots in a name are ignored.
 const INTERPRETERS: [&str; 19] = [
     "bash", "bun", "dash", "deno", "java", "ksh", "lua", "node", "nodejs", "perl", "php", "pypy", "python", "ruby",
     "sh", "ts-node", "tsx", "uv", "zsh",
 ];
 
-/// The verb behind which some of them take their script.
+/// The subcommand after which some of them take their script.
 const RUN: &str = "run";
 
 /// Makes the paths absolute that were typed in `here`.
@@ -38,7 +38,7 @@ fn is_interpreter(program: &OsStr) -> bool {
 }
 
 /// The position of the script, if it is a file.
-#[expect(clippy::disallowed_methods, reason = "the operator's own words, looked up where the operator is")]
+#[expect(clippy::disallowed_methods, reason = "the operator's own arguments, in the operator's directory")]
 fn script_ambient(arguments: &[OsString], here: &Path) -> Option<usize> {
     let first = script_position(arguments)?;
     let behind = first + 1;

@@ -1,7 +1,8 @@
-//! What servers say on standard error: passed on as it is, and its end kept for the error that a client gets if the server dies.
+//! The servers' standard error: passed through unchanged. Its end is kept for the error that the client gets if the
+//! server dies.
 //!
-//! Nobody waits here for a reader of standard error: no server is read from while there is no room, and then the server waits, as it would
-//! have without Rootward.
+//! A slow reader of standard error never blocks this process. While there is no room, servers are not read from and
+//! wait, as they would without Rootward.
 
 use std::os::fd::{AsFd, BorrowedFd};
 
@@ -13,14 +14,14 @@ use super::process::Process;
 use super::serving::{Serving, Source};
 use crate::engine::ChildId;
 
-/// How much is passed on at a time. A pipe that has room takes this much at once (`PIPE_BUF`, see pipe(7)).
+/// How much is passed on at a time. A writable pipe accepts this much at once (`PIPE_BUF`, see pipe(7)).
 const PART: usize = 4096;
 
-/// How much is read at the most of what a server has left behind: as much as a pipe holds.
+/// How many reads drain the standard error of a server that has ended: as much as a pipe holds.
 const MOST_LEFT: usize = (1 << 16) / PART;
 
 impl<M: Middle> Serving<'_, M> {
-    /// Adds what is waited for.
+    /// Adds the descriptors to poll.
     pub(super) fn watch_errors<'p>(&'p self, watched: &mut Vec<(Source, BorrowedFd<'p>, PollFlags)>) {
         for (number, process) in &self.processes {
             watched.extend(process.report().map(|report| (Source::Report(*number), report, PollFlags::IN)));
@@ -35,7 +36,7 @@ impl<M: Middle> Serving<'_, M> {
         }
     }
 
-    /// Passes on a part of what a server says.
+    /// Passes on some of a server's standard error.
     pub(super) fn pass_errors_on(&mut self, number: ChildId) {
         if !has_room() {
             self.errors_wait = true;
@@ -47,7 +48,7 @@ impl<M: Middle> Serving<'_, M> {
     }
 }
 
-/// Reads what a server that has ended has left behind.
+/// Reads the remaining standard error of a server that has ended.
 pub(super) fn drain_errors(process: &mut Process) {
     for _ in 0..MOST_LEFT {
         if !has_room() || !matches!(pass_on(process), Read::Some(_)) {
@@ -59,12 +60,12 @@ pub(super) fn drain_errors(process: &mut Process) {
 fn pass_on(process: &mut Process) -> Read {
     let mut part = Vec::with_capacity(PART);
     let read = process.read_errors(&mut part);
-    // Where nobody listens any more there is nobody to tell.
+    // If standard error is closed, there is nobody to report to.
     let _ = rustix::io::write(rustix::stdio::stderr(), &part);
     read
 }
 
-/// Whether standard error takes a part without waiting, or takes nothing any more.
+/// Whether a write to standard error would not block, or would fail.
 fn has_room() -> bool {
     let mut polled = [PollFd::from_borrowed_fd(rustix::stdio::stderr(), PollFlags::OUT)];
     poll(&mut polled, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)

@@ -1,4 +1,4 @@
-//! Starts that wait for their package: it is fetched by another process while this one goes on with its client.
+//! Starts that wait for a package, which another process fetches in the meantime.
 
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use super::middle::Middle;
 use super::serving::Serving;
 use crate::engine::{ChildId, Purpose, ServerId};
 
-/// A package on its way, and who waits for it.
+/// A package that is being fetched, and the starts that wait for it.
 #[derive(Debug)]
 pub(super) struct Coming {
     supply: Box<Supply>,
@@ -22,29 +22,29 @@ impl Coming {
         Coming { supply, waiting: Vec::new() }
     }
 
-    /// Has a start wait until the package is there.
+    /// Queues a start until the package has arrived.
     pub(super) fn add(&mut self, child: ChildId, guard: Guard, purpose: Purpose) {
         self.waiting.push((child, guard, purpose));
     }
 
-    /// Takes back a start that waits; whether there was one.
+    /// Cancels a queued start; returns whether there was one.
     pub(super) fn drop_start(&mut self, child: ChildId) -> bool {
         self.waiting.extract_if(.., |(waiting, ..)| *waiting == child).count() > 0
     }
 
-    /// What the fetch says.
+    /// The output of the fetch.
     pub(super) fn output(&self) -> Option<BorrowedFd<'_>> {
         self.supply.output()
     }
 
-    /// How long to wait at the most.
+    /// The longest time to wait before continuing.
     pub(super) fn wakes_within(&self) -> Duration {
         self.supply.wakes_within()
     }
 }
 
 impl<M: Middle> Serving<'_, M> {
-    /// Continues the fetches. When a package is there, or its fetch has failed, the starts that waited continue.
+    /// Continues the fetches. When a package has arrived or its fetch has failed, the queued starts continue.
     pub(super) fn go_on_fetching_ambient(&mut self, now: Duration) {
         let fetching = self.servers.iter().filter(|(_, server)| server.coming.is_some());
         for server in fetching.map(|(id, _)| *id).collect::<Vec<ServerId>>() {
@@ -66,7 +66,7 @@ impl<M: Middle> Serving<'_, M> {
         };
         let waiting = server.coming.take().map(|coming| coming.waiting).unwrap_or_default();
         match added {
-            // One that is not wanted any more is not started.
+            // A start that is no longer wanted is skipped there.
             Ok(()) => {
                 for (number, guard, purpose) in waiting {
                     self.start(now, number, &guard, purpose);

@@ -1,20 +1,20 @@
-//! What this process counts, in the text format of Prometheus.
+//! Metrics of this process, in Prometheus text format.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use rootward_core::AuditEvent;
 
-/// The figures.
+/// The counters.
 #[derive(Debug, Default)]
 pub(super) struct Figures {
-    /// Decisions about paths, by code; allowed ones have none.
+    /// Path decisions by denial code; the code is empty if allowed.
     decisions: BTreeMap<String, u64>,
     starts: u64,
 }
 
 impl Figures {
-    /// Decisions were made.
+    /// Counts decisions.
     pub(super) fn decided(&mut self, events: &[AuditEvent]) {
         for event in events {
             let code = event.code.map(|code| code.to_string()).unwrap_or_default();
@@ -22,12 +22,12 @@ impl Figures {
         }
     }
 
-    /// A server's process was started.
+    /// Counts a started server process.
     pub(super) fn started(&mut self) {
         self.starts += 1;
     }
 
-    /// All of them; `running` are the names of the servers whose processes run.
+    /// All metrics; `running` yields the server name of each running process.
     pub(super) fn told<'r>(&self, clients: usize, running: impl Iterator<Item = &'r str>) -> String {
         let mut children: BTreeMap<&str, u64> = BTreeMap::new();
         running.for_each(|name| *children.entry(name).or_default() += 1);
@@ -39,23 +39,23 @@ impl Figures {
             }
         };
         let clients = vec![(String::new(), u64::try_from(clients).unwrap_or(u64::MAX))];
-        family("rootward_hub_clients", "gauge", "Clients and modern requests that the hub serves now.", clients);
+        family("rootward_hub_clients", "gauge", "Clients and modern requests being served.", clients);
         let label = |name: &str, value: &str| format!("{{{name}=\"{}\"}}", escaped(value));
         let running = children.into_iter().map(|(name, count)| (label("server", name), count)).collect();
-        family("rootward_children", "gauge", "Processes of servers that run now.", running);
+        family("rootward_children", "gauge", "Running server processes.", running);
         let starts = vec![(String::new(), self.starts)];
-        family("rootward_child_starts_total", "counter", "Processes of servers that were started.", starts);
+        family("rootward_child_starts_total", "counter", "Server processes started.", starts);
         let of_code = |(code, count): (&String, &u64)| {
             let decision = if code.is_empty() { "allow" } else { "deny" };
             (format!("{{decision=\"{decision}\",code=\"{}\"}}", escaped(code)), *count)
         };
         let decisions = self.decisions.iter().map(of_code).collect();
-        family("rootward_decisions_total", "counter", "Decisions about paths.", decisions);
+        family("rootward_decisions_total", "counter", "Path decisions.", decisions);
         told
     }
 }
 
-/// A label's value, as the format wants it.
+/// Escapes a label value.
 fn escaped(value: &str) -> String {
     value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

@@ -1,7 +1,7 @@
 //! File servers that take their directories as arguments.
 //!
-//! What such a server is given on its command line is the operator's word: a ceiling. And the current roots take the place of what was
-//! typed, so that the server offers what it may reach. A recipe says which servers these are.
+//! The directories on such a server's command line come from the operator and act as a ceiling. The current roots
+//! replace them, so that the server offers exactly what it may reach. Recipes say which servers these are.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -11,14 +11,15 @@ use crate::in_roots::has_template;
 /// A command line that starts a known file server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FileServer {
-    /// How many arguments belong to what starts it.
+    /// How many leading arguments belong to the launcher.
     before: usize,
     /// The positions of the arguments that are directories.
     directories: Vec<usize>,
 }
 
 impl FileServer {
-    /// Finds the directories among the arguments from `before` on. `switches` are options that may have `true` or `false` behind them.
+    /// Finds the directories among the arguments from `before` on. `switches` are options that may be followed by
+    /// `true` or `false`.
     pub(crate) fn new(switches: &[String], before: usize, arguments: &[OsString]) -> FileServer {
         let is_switch = |word: &OsString| switches.iter().any(|switch| word == switch.as_str());
         let is_value = |position: usize| {
@@ -32,14 +33,14 @@ impl FileServer {
         FileServer { before, directories: (before..arguments.len()).filter(is_directory).collect() }
     }
 
-    /// The directories that were typed. `${root}` and its like are the current roots, and name none.
+    /// The directories that were typed, without arguments that contain `${root}` or `${roots}`.
     pub fn directories<'a>(&self, arguments: &'a [OsString]) -> Vec<&'a OsStr> {
         let typed = self.directories.iter().filter_map(|position| arguments.get(*position));
         typed.map(OsString::as_os_str).filter(|word| !has_template(word)).collect()
     }
 
-    /// The arguments with these directories in place of those that were typed, before the server's options: an option may
-    /// take the word behind it. `filled` puts the roots in place of `${root}`.
+    /// The arguments, with these directories instead of those that were typed. They go before the server's options,
+    /// since an option may take the next word as its value. `filled` fills in `${root}`.
     pub(super) fn given(
         &self,
         arguments: &[OsString],

@@ -1,7 +1,7 @@
-//! Homes of servers that last: below Rootward's state directory, one for each server, or for each server and project.
+//! Persistent homes of servers, below Rootward's state directory: one per server, or one per server and project.
 //!
-//! A home belongs to what the command line names beyond doubt: the package of a registry, else the whole command and the place it was
-//! typed in. So a project cannot name a server that runs in the home of another one.
+//! A home is keyed by what the command line identifies beyond doubt: the package of a registry, or else the whole
+//! command and the directory it was typed in. So a project cannot name a server that runs in another server's home.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
@@ -16,34 +16,35 @@ use super::naming::server_name;
 use crate::engine::Purpose;
 use crate::recipe::HomeKind;
 
-/// How much of a readable name is part of a directory's name, in characters.
+/// How many characters of a readable name go into a directory name.
 const LONGEST_NAME: usize = 60;
 
 /// The homes of one server.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Homes {
     kind: HomeKind,
-    /// Where its homes are; nothing without a state directory.
+    /// The directory of its homes; `None` without a state directory.
     directory: Option<PathBuf>,
 }
 
 impl Homes {
-    /// The homes of the server that a command line starts, which was typed in the working directory. `state` is Rootward's state directory.
+    /// The homes of the server that a command line starts, typed in the working directory. `state` is Rootward's
+    /// state directory.
     pub fn new_ambient(kind: HomeKind, state: Option<&Path>, program: &OsStr, arguments: &[OsString]) -> Homes {
         let here = std::env::current_dir().unwrap_or_default();
         let server = server_directory_ambient(&here, program, arguments);
         Homes { kind, directory: state.map(|state| state.join("homes").join(server)) }
     }
 
-    /// Where all homes of all servers are.
+    /// The directory that contains the homes of all servers.
     pub fn all_in(state: &Path) -> PathBuf {
         state.join("homes")
     }
 
-    /// The home of a process that runs in a guard's roots.
+    /// The home of a process that runs with a guard's roots.
     pub(super) fn home(&self, guard: &Guard, purpose: Purpose) -> Home {
-        // SECURITY: what a learner is told is said to every project, so it sees the data of none
-        // (test: a_learner_does_not_see_the_home_that_lasts)
+        // SECURITY: a learner's answers are shown to every project, so it must not see any project's data (test:
+        // a_learner_does_not_see_the_home_that_lasts)
         let kept = |name: String| self.directory.as_ref().map_or(Home::Private, |top| Home::Kept(top.join(name)));
         match (self.kind, purpose) {
             (HomeKind::None, _) => Home::Empty,
@@ -57,15 +58,15 @@ impl Homes {
     }
 }
 
-/// What the directory of a server's homes is called.
-// SECURITY: a project that could name the package of another server would read and write what that one keeps
-// (test: a_home_belongs_to_one_server)
+/// The name of the directory for a server's homes.
+// SECURITY: a project that could name another server's package could read and write that server's data (test:
+// a_home_belongs_to_one_server)
 fn server_directory_ambient(here: &Path, program: &OsStr, arguments: &[OsString]) -> String {
     let package = PackageCommand::read(program, arguments).filter(|package| !is_nearer_ambient(here, package));
-    // A path to the runner may lead to anything that is called like it.
+    // A path to the runner may lead to any program of that name.
     let package = package.filter(|_| !program.as_bytes().contains(&b'/'));
     match package {
-        // No name of a package contains `+`.
+        // Package names never contain `+`.
         Some(package) => format!("{}+{}", package.registry, package.name.replace('/', "+")),
         None => {
             let words = [here.as_os_str(), program].into_iter().chain(arguments.iter().map(OsString::as_os_str));
@@ -74,7 +75,7 @@ fn server_directory_ambient(here: &Path, program: &OsStr, arguments: &[OsString]
     }
 }
 
-/// Whether the runner would find the package in a directory above, before it asks the registry.
+/// Whether the runner would find the package in a parent directory before it asks the registry.
 fn is_nearer_ambient(here: &Path, package: &PackageCommand) -> bool {
     let mut above = here.ancestors().map(|above| above.join("node_modules").join(&package.name));
     package.registry == Registry::Npm
@@ -85,7 +86,7 @@ fn last_name(place: &Path) -> &str {
     place.file_name().and_then(OsStr::to_str).unwrap_or("root")
 }
 
-/// A name for people, and a hash that tells all words apart.
+/// A readable name plus a hash of all words.
 fn named<'w>(name: &str, words: impl IntoIterator<Item = &'w OsStr>) -> String {
     let mut hasher = Sha256::new();
     for word in words {

@@ -1,4 +1,4 @@
-//! What a server said and tried before it ended, put into the error that its client gets.
+//! Adds a server's last output and refused accesses to the error that its client gets.
 
 use rootward_core::{Guard, Shown};
 use rootward_protocol::shown;
@@ -7,24 +7,24 @@ use serde_json::json;
 
 use crate::engine::Failure;
 
-/// How much of what a server says on standard error is kept, in bytes.
+/// How many bytes of a server's standard error are kept.
 const KEPT: usize = 8 << 10;
-/// How many of its last lines are told.
+/// How many of its last lines are shown.
 const MOST_LINES: usize = 8;
-/// How much of each, in characters.
+/// Maximum length of each line, in characters.
 const LONGEST_LINE: usize = 500;
-/// How many refused places are told.
+/// How many refused paths are shown.
 const MOST_REFUSED: usize = 8;
-/// How many variables that it was not given are told.
+/// How many withheld variables are shown.
 const MOST_WITHHELD: usize = 8;
-/// The shortest value that is masked: shorter ones are no secrets, and occur in any text.
+/// Values shorter than this are not masked: they are not secrets and occur in any text.
 const SHORTEST_SECRET: usize = 6;
 
-/// The end of what a server says on standard error.
+/// The end of a server's standard error.
 #[derive(Debug, Default)]
 pub(super) struct LastWords {
     bytes: Vec<u8>,
-    /// Whether there was more before it.
+    /// Whether earlier output was dropped.
     cut: bool,
 }
 
@@ -37,11 +37,11 @@ impl LastWords {
         }
     }
 
-    /// The last lines, without these values.
+    /// The last lines, with these values masked.
     fn lines(&self, heard: Heard, secrets: &[String]) -> Vec<String> {
         let text = String::from_utf8_lossy(&self.bytes);
-        // SECURITY: a line that is not whole may hold half of a secret, which would not be found
-        // (test: values_of_variables_are_masked)
+        // SECURITY: an incomplete line may contain part of a secret, which would not be found (test:
+        // values_of_variables_are_masked)
         let text = if self.cut { text.split_once('\n').map_or("", |(_, rest)| rest) } else { &*text };
         let text = match heard {
             Heard::ToTheEnd => text,
@@ -54,14 +54,14 @@ impl LastWords {
     }
 }
 
-/// Whether everything was heard that a server said.
+/// Whether standard error was read to its end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Heard {
     ToTheEnd,
     InPart,
 }
 
-/// A text without these values, nor any line of theirs, as they are or as JSON has them.
+/// Masks these values and each of their lines, as plain text and in JSON form.
 fn masked(mut text: String, secrets: &[String]) -> String {
     let mut forms: Vec<String> = Vec::new();
     for secret in secrets {
@@ -71,7 +71,7 @@ fn masked(mut text: String, secrets: &[String]) -> String {
             forms.extend([part.to_owned(), json.trim_matches('"').to_owned()]);
         }
     }
-    // The longest first: one may begin with another.
+    // Longest first, because one value may be a prefix of another.
     forms.sort_by_key(|form| std::cmp::Reverse(form.len()));
     for form in &forms {
         text = text.replace(form.as_str(), "***");
@@ -82,22 +82,22 @@ fn masked(mut text: String, secrets: &[String]) -> String {
 /// A server that has ended.
 #[derive(Debug)]
 pub(super) struct Ended<'e> {
-    /// Its exit code, if it is known by now.
+    /// The exit code, if already known.
     pub(super) code: Option<i32>,
     pub(super) words: &'e LastWords,
     pub(super) heard: Heard,
-    /// What it tried and was refused, where that was looked at.
+    /// The accesses that were refused, if they were traced.
     pub(super) refused: &'e [Refused],
     /// The values of variables that it was given.
     pub(super) secrets: &'e [String],
     /// The names of variables that it was not given.
     pub(super) withheld: &'e [String],
-    /// The roots it ran in.
+    /// The roots that it ran with.
     pub(super) guard: &'e Guard,
 }
 
 impl Ended<'_> {
-    /// What its client is told.
+    /// The error for its client.
     pub(super) fn failure(&self) -> Failure {
         let how = self.code.map_or_else(|| "it closed its pipes".to_owned(), |code| format!("exit code {code}"));
         let lines = self.words.lines(self.heard, self.secrets);

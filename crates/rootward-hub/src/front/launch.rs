@@ -1,4 +1,4 @@
-//! Starting the server: its command line in these roots, its confinement, its pipes.
+//! Starts a server: its command line for these roots, its confinement, its pipes.
 
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
@@ -30,57 +30,58 @@ const CONTAINERS: [&str; 8] =
 pub struct Launch {
     /// The program, as typed.
     pub program: OsString,
-    /// Where the command was typed, if not in the working directory: relative words in it are read from there.
+    /// The directory that the command was typed in, if not the working directory. Relative words are resolved there.
     pub typed_in: Option<PathBuf>,
     /// Where the server runs.
     pub runs: Runs,
-    /// Its arguments; `${root}` and `${roots}` in them stand for the roots.
+    /// Its arguments; `${root}` and `${roots}` are replaced with the roots.
     pub arguments: Vec<OsString>,
-    /// Variables in which `${root}` or `${roots}` stand.
+    /// Variables that contain `${root}` or `${roots}`.
     pub variables: Vec<(OsString, OsString)>,
-    /// Names of variables that the server does not get, never their values: named in the error when the server dies early.
+    /// Names (never values) of variables that the server does not get. The error names them if the server dies early.
     pub withheld: Vec<String>,
-    /// The known file server that this starts, if it is one: its directories are given in place of the arguments that were typed.
+    /// Set if this starts a known file server: the current directories replace the ones that were typed.
     pub file_server: Option<FileServer>,
-    /// How the server is given its directories.
+    /// How directories are passed to the server.
     pub inject: Inject,
-    /// What it calls directories of this machine, if it has other names for them.
+    /// The server's own names for directories of this machine, if they differ.
     pub paths: PathPairs,
     /// How it is confined.
     pub confine: Confine,
-    /// Which home it has, if it is confined.
+    /// Which home it gets, if it is confined.
     pub homes: Homes,
-    /// Whether to tell what it tried and was refused.
+    /// Whether to report the accesses that it was refused.
     pub trace: Trace,
-    /// The values of variables that it is given and nobody else may read: they are masked in what it says before it ends.
+    /// Values of its variables that nobody else may see. They are masked in its last output.
     pub secrets: Vec<String>,
 }
 
 /// Where a server runs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Runs {
-    /// The program is the server.
+    /// On this machine: the program is the server.
     #[default]
     Here,
-    /// The program is Rootward's own and carries messages to a server elsewhere. It gets no directory of the session.
+    /// On another machine: the program is Rootward's own and carries messages there. It gets no directory of the
+    /// session.
     Elsewhere,
 }
 
-/// How a server is given its directories, besides being told when it asks.
+/// How directories are passed to a server, besides answering `roots/list`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum Inject {
-    /// As arguments where it is a file server that is known to take them.
+    /// As arguments, if it is a file server that is known to take them.
     #[default]
     Known,
     /// As arguments at the end.
     Arguments,
-    /// In this variable, with colons between them.
+    /// In this variable, separated by colons.
     Variable(OsString),
     /// Not at all.
     Nothing,
 }
 
-/// What that comes to for one server.
+/// How directories are passed to one particular server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Giving<'l> {
     InPlace(&'l FileServer),
@@ -98,39 +99,39 @@ pub enum Confine {
     Off,
 }
 
-/// A server that runs.
+/// A running server.
 #[derive(Debug)]
 pub(super) struct Started {
     pub(super) child: Child,
     pub(super) input: OwnedFd,
     pub(super) output: OwnedFd,
-    /// Its standard error; none for a learner, whose complaints about missing directories would only mislead.
+    /// Its standard error. `None` for a learner, whose complaints about missing directories would mislead.
     pub(super) errors: Option<OwnedFd>,
-    /// What ties it to this process.
+    /// Ties it to this process.
     pub(super) line: Lifeline,
-    /// Where one starts that has no roots and no home of its own.
+    /// Its working directory, if it has no roots and no home.
     pub(super) empty: Option<tempfile::TempDir>,
 }
 
-/// What came of a start.
+/// The result of a start.
 #[derive(Debug)]
 pub(super) enum Start {
     Done(Box<Started>),
-    /// The package has to be there first.
+    /// A package has to be fetched first.
     AfterFetch(Box<Supply>),
 }
 
-/// What the first start found out about the command. Later ones use it.
+/// What the first start found out about the command, for later starts.
 #[derive(Debug, Default)]
 pub(super) struct Knowledge {
     /// The command as typed.
     typed: Option<KnownCommand>,
-    /// The package that it fetches. Another directory may have one of its own, which then runs as typed.
+    /// The package that it fetches. If another directory has its own copy, the command runs as typed there.
     package: Option<KnownCommand>,
 }
 
 impl Knowledge {
-    /// The package is there.
+    /// Adds a package that was fetched.
     pub(super) fn add(&mut self, installed: Installed) -> Result<(), StartError> {
         self.package = Some(KnownCommand::of_package_ambient(installed)?);
         Ok(())
@@ -138,7 +139,7 @@ impl Knowledge {
 }
 
 impl Launch {
-    /// What a change of roots takes.
+    /// What a change of roots requires.
     pub(crate) fn change(&self) -> Change {
         let confined = matches!(self.confine, Confine::To(_)) && self.runs == Runs::Here;
         let texts = self.arguments.iter().chain(self.variables.iter().map(|(_, value)| value));
@@ -155,7 +156,7 @@ impl Launch {
         }
     }
 
-    /// Whether a process started for this is traced. Only what the kernel confines can be.
+    /// Whether a process with this purpose is traced. Only confined processes can be.
     pub(super) fn trace_of(&self, purpose: Purpose) -> Trace {
         match (&self.confine, purpose) {
             (Confine::To(_), Purpose::ServeTraced) => Trace::On,
@@ -164,7 +165,7 @@ impl Launch {
         }
     }
 
-    /// What the server is called on record.
+    /// The server's name in the audit log.
     pub fn server_name(&self) -> String {
         match (self.runs, self.arguments.last()) {
             (Runs::Elsewhere, Some(address)) => address.to_string_lossy().into_owned(),
@@ -172,11 +173,11 @@ impl Launch {
         }
     }
 
-    /// What holds the server besides the check of its calls.
+    /// What confines the server, besides the check of its calls.
     pub fn held(&self) -> Held {
         match &self.confine {
-            // SECURITY: a container engine behind a socket is not a child of the server, and has another `/`; so has what sees other
-            // paths (test: only_what_runs_here_is_held_by_the_kernel)
+            // SECURITY: a container behind a socket is not a child of the server and has a different `/`, and so does
+            // a server that sees other paths (test: only_what_runs_here_is_held_by_the_kernel)
             Confine::To(_) if self.runs == Runs::Elsewhere => Held::ByItsCalls,
             Confine::To(options) if !self.starts_container() && self.paths.is_empty() => match &options.unix_sockets {
                 UnixSockets::None => Held::ByKernel,
@@ -197,7 +198,7 @@ impl Launch {
         })
     }
 
-    /// How directories are given, now that the command is known.
+    /// How directories are passed, given the command.
     fn giving(&self) -> Giving<'_> {
         match (&self.inject, &self.file_server) {
             (Inject::Known | Inject::Arguments, Some(server)) => Giving::InPlace(server),
@@ -207,7 +208,7 @@ impl Launch {
         }
     }
 
-    /// The command line in a guard's roots, typed in the directory `here`.
+    /// The command line for a guard's roots, typed in the directory `here`.
     fn line_ambient(&self, guard: &Guard, here: Option<&Path>) -> CommandLine {
         let set = guard.root_set();
         let places: Vec<&Path> = set.roots().iter().map(|root| root.place.as_path()).collect();
@@ -222,7 +223,7 @@ impl Launch {
         let mut variables: Vec<(OsString, OsString)> =
             self.variables.iter().map(|(name, value)| (name.clone(), filled_in(value, &places))).collect();
         let mut arguments = match self.giving() {
-            // What the roots are called is not looked into for `${root}`.
+            // Root paths are not searched for `${root}`.
             Giving::InPlace(server) => server.given(&self.arguments, directories, filled),
             Giving::AtTheEnd => filled(&self.arguments).into_iter().chain(directories).collect(),
             Giving::Variable(name) => {
@@ -231,12 +232,12 @@ impl Launch {
             }
             Giving::Nothing => filled(&self.arguments),
         };
-        // SECURITY: where the guard's relative paths start, so that a path in a call means the same to both
-        // (test: a_relative_path_means_the_same_to_the_guard_and_to_the_server)
+        // SECURITY: relative paths must start in the same directory for the guard and the server (test:
+        // a_relative_path_means_the_same_to_the_guard_and_to_the_server)
         let directory = guard.base().map(Path::to_owned);
         let mut program = self.program.clone();
         if self.runs == Runs::Elsewhere {
-            // No word of this line is a path that somebody typed.
+            // No word of this command line is a path that somebody typed.
             return CommandLine { program, arguments, typed: None, directory: None, variables };
         }
         if let Some(here) = here.filter(|here| here.is_absolute() && directory.as_deref() != Some(*here)) {
@@ -246,17 +247,17 @@ impl Launch {
         CommandLine { program, arguments, typed, directory, variables }
     }
 
-    /// What the process gets of a session's roots.
+    /// The part of a session's roots that the process gets.
     fn confined_to(&self, guard: &Guard) -> Guard {
         match self.runs {
             Runs::Here => guard.clone(),
-            // SECURITY: what a remote server sends is read in a process without directories
-            // (test: a_remote_server_is_reached_from_a_process_without_directories)
+            // SECURITY: a remote server's messages are parsed in a process without directories (test:
+            // a_remote_server_is_reached_from_a_process_without_directories)
             Runs::Elsewhere => Guard::new(RootSet::default(), GuardOptions::default()),
         }
     }
 
-    /// Starts the server in a guard's roots, unless a package has to be fetched first. Blocks for as long as that takes, which is
+    /// Starts the server with a guard's roots, unless a package has to be fetched first. Blocks for a few
     /// milliseconds. `knowledge` is what earlier starts found out about the command.
     pub(super) fn start_ambient(
         &self,
@@ -274,8 +275,8 @@ impl Launch {
                 let confinement = Confinement::new(guard.clone(), options)?;
                 let package = confinement.package_ambient(&line)?;
                 let slot = if package.is_some() { &mut knowledge.package } else { &mut knowledge.typed };
-                // SECURITY: between two starts, the server could change what would be found
-                // (test: a_restarted_server_gets_what_was_found_at_first)
+                // SECURITY: between two starts, the server could replace what a new lookup would find (test:
+                // a_restarted_server_gets_what_was_found_at_first)
                 let known = match (slot.take().filter(|known| known.is_for(&line)), package) {
                     (Some(again), _) => slot.insert(again),
                     (None, Some(package)) => return Ok(Start::AfterFetch(Box::new(Supply::new(package)))),
@@ -300,7 +301,7 @@ impl Launch {
     }
 }
 
-/// What the server calls a root; nothing if it cannot see it.
+/// The server's name for a root; `None` if it cannot see the root.
 fn called_by_it(map: Option<&PathMap>, root: &PlacedRoot) -> Option<PathBuf> {
     match map {
         Some(map) => map.root_to_child(root).map(PathBuf::from),
@@ -319,7 +320,7 @@ fn started(mut child: Child, line: Lifeline, empty: Option<tempfile::TempDir>) -
     }
 }
 
-/// Whether a server that was not started may start in other roots.
+/// Whether a server that failed to start may start with other roots.
 pub(super) fn hope(error: &StartError) -> Hope {
     match error {
         StartError::Program(ProgramError::NotFound(_) | ProgramError::NotExecutable(_))
@@ -367,7 +368,7 @@ mod tests {
         let line = elsewhere.line_ambient(&guard, Some(directory.path()));
         assert_eq!(line.directory, None);
         assert_eq!(elsewhere.server_name(), "http://a");
-        // It goes on when the roots change, unless they are part of what it is told.
+        // It keeps running when the roots change, unless they are part of its command line.
         assert_eq!(elsewhere.change(), Change::Told);
         assert_eq!(here.change(), Change::NewChild);
         let variables = vec![("A".into(), "http://a/${root}".into())];

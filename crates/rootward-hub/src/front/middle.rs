@@ -1,4 +1,4 @@
-//! What a front feeds: the engine with one session (`wrap`), or the hub.
+//! What a front drives: the engine with one session (`wrap`), or the hub.
 
 use std::time::Duration;
 
@@ -9,70 +9,70 @@ use super::backing::Backings;
 use super::door::Caller;
 use crate::engine::{ChildId, ClientId, Effect, Engine, Event, Memory, Outlet, ServerId, Session, SessionId};
 
-/// Events and lines go in, effects and bytes come out.
+/// Takes events and lines, returns effects and bytes.
 pub(crate) trait Middle {
-    /// Whether the exit code of a server is that of the program.
+    /// Whether the program exits with the server's exit code.
     const PASSES_CODE: bool;
 
-    /// A client has come; `None` if it cannot be taken.
+    /// A client has connected; `None` if it cannot be accepted.
     fn open(&mut self, _: Caller) -> Option<ClientId> {
         None
     }
     /// A client sent a line.
     fn client_line(&mut self, now: Duration, client: ClientId, line: Line<'_>) -> Vec<Effect>;
-    /// A client says no more.
+    /// A client has closed its end.
     fn client_closed(&mut self, now: Duration, client: ClientId) -> Vec<Effect>;
-    /// A client is being left: its messages that still wait get an error.
+    /// A client is being dropped: its waiting messages get an error.
     fn left(&mut self, now: Duration, client: ClientId) -> Vec<Effect>;
-    /// A client is gone, and others may still be there.
+    /// A client is gone; others may remain.
     fn forget(&mut self, now: Duration, client: ClientId) -> Vec<Effect> {
         self.left(now, client)
     }
-    /// Something happened that no client did.
+    /// Handles an event that did not come from a client.
     fn step(&mut self, now: Duration, event: Event<'_>) -> Vec<Effect>;
-    /// The operator or the user gives something else.
+    /// The operator's or user's root sources have changed.
     fn give(&mut self, now: Duration, given: Given) -> Vec<Effect>;
-    /// Whether it wants to look at the disk from time to time.
+    /// Whether it has to check the disk regularly.
     fn looks(&self) -> bool {
         false
     }
-    /// Looks; servers that are new, and what is to be done.
+    /// Checks the disk. Returns new servers and effects.
     fn look_ambient(&mut self, _: Duration) -> (Backings, Vec<Effect>) {
         Default::default()
     }
     /// When time next matters.
     fn wakes_at(&self) -> Option<Duration>;
 
-    /// What is remembered of a server.
+    /// The cached memory of a server.
     fn memory(&self, server: ServerId) -> Option<&Memory>;
-    /// The server that a child is of.
+    /// The server that a child belongs to.
     fn server_of(&self, child: ChildId) -> Option<ServerId>;
-    /// The name of the server that a child is of.
+    /// The name of the server that a child belongs to.
     fn name_of(&self, child: ChildId) -> Option<&str>;
-    /// Whether a child is still wanted.
+    /// Whether a child is still needed.
     fn wants(&self, child: ChildId) -> bool;
 
-    /// The clients that get what a child says.
+    /// The clients that receive a child's output.
     fn clients_of(&self, child: ChildId) -> impl ExactSizeIterator<Item = ClientId>;
-    /// What waits to be written to a client.
+    /// Pending output to a client.
     fn client_outlet(&mut self, client: ClientId) -> Option<&mut Outlet>;
-    /// What waits to be written to a child.
+    /// Pending input for a child.
     fn child_outlet(&mut self, child: ChildId) -> Option<&mut Outlet>;
-    /// The bytes that a client has not read.
+    /// The number of bytes that a client has not read.
     fn unread(&self, client: ClientId) -> usize;
-    /// The bytes that a child has not read.
+    /// The number of bytes that a child has not read.
     fn unread_by(&self, child: ChildId) -> usize;
-    /// The bytes that the slowest of a client's children has not read.
+    /// The number of bytes that the slowest of a client's children has not read.
     fn most_unread(&self, client: ClientId) -> usize;
-    /// The bytes that a client's messages in waiting take, and those that it has not read.
+    /// The size of a client's waiting messages plus the output that it has not read.
     fn held_bytes(&self, client: ClientId) -> usize;
-    /// Whether everything that a client sent has reached a child, or was answered.
+    /// Whether everything that a client sent has reached a child or was answered.
     fn is_delivered(&self, client: ClientId) -> bool;
-    /// Whether a client still awaits an answer.
+    /// Whether a client is still waiting for an answer.
     fn owes(&self, client: ClientId) -> bool;
 }
 
-/// One client and one server, and nothing between them is renamed.
+/// One client and one server; nothing is renamed between them.
 #[derive(Debug)]
 pub(crate) struct OneServer {
     pub(crate) engine: Engine,
@@ -81,7 +81,7 @@ pub(crate) struct OneServer {
 }
 
 impl OneServer {
-    /// The one client.
+    /// The only client.
     pub(crate) const CLIENT: ClientId = ClientId(0);
 
     fn session(&self) -> Option<&Session> {

@@ -1,4 +1,4 @@
-//! Fronts: they move bytes between clients, the engine and the servers' processes, and do what the engine wants done.
+//! Fronts: they move bytes between clients, the engine and the server processes, and carry out the engine's effects.
 
 mod backing;
 mod children;

@@ -1,23 +1,23 @@
-//! What a server is called on record, by its command: the package that a runner fetches, the script that an interpreter runs, the image
-//! of a container, else the program.
+//! The name of a server in the audit log, derived from its command: the package that a runner fetches, the script
+//! that an interpreter runs, the container image, or else the program.
 //!
-//! A name for people, nothing depends on it: where a command is written in an unusual way, the program's own name is right as well.
+//! The name is only for people. For an unusual command, the program's own name is good enough.
 
 use std::ffi::{OsStr, OsString};
 
 use rootward_protocol::shown;
 use rootward_sandbox::PackageCommand;
 
-/// How much of a name is kept, in characters.
+/// Maximum length of a name, in characters.
 const LONGEST: usize = 200;
 
-/// Programs whose first argument is what they run.
+/// Programs that run their first argument.
 const RUNNERS: [&str; 14] = [
     "npx", "bunx", "pnpx", "uvx", "tsx", "ts-node", "node", "nodejs", "python", "python3", "pythonw", "ruby", "java",
     "perl",
 ];
 
-/// Programs that run what follows a word such as `run`, and these words.
+/// Programs that run the word after a subcommand such as `run`, with those subcommands.
 const RUNNERS_BY_VERB: [(&str, &[&str]); 10] = [
     ("uv", &["run", "tool"]),
     ("npm", &["exec", "x"]),
@@ -31,7 +31,7 @@ const RUNNERS_BY_VERB: [(&str, &[&str]); 10] = [
     ("podman", &["run"]),
 ];
 
-/// Options of runners that have a value behind them. The value of the first two is what runs.
+/// Runner options that take a value. The value of the first two is what runs.
 const WITH_VALUE: [&str; 34] = [
     "-m",
     "-jar",
@@ -69,16 +69,16 @@ const WITH_VALUE: [&str; 34] = [
     "-W",
 ];
 
-/// Names of scripts that say nothing of the package they belong to.
+/// Script names that say nothing about their package.
 const PLAIN_SCRIPTS: [&str; 8] = ["index", "main", "server", "cli", "app", "run", "start", "__main__"];
 
-/// What the names of scripts end in.
+/// Extensions of scripts.
 const SCRIPTS: [&str; 7] = ["js", "mjs", "cjs", "ts", "py", "rb", "jar"];
 
-/// Directories of a package that hold what is run.
+/// Directories within a package that contain scripts.
 const PARTS: [&str; 6] = ["dist", "build", "lib", "src", "bin", "out"];
 
-/// What a server of this command is called.
+/// The name of a server with this command.
 pub(super) fn server_name(program: &OsStr, arguments: &[OsString]) -> String {
     let package = PackageCommand::read(program, arguments);
     let text = |word: &OsStr| word.to_string_lossy().into_owned();
@@ -114,17 +114,18 @@ fn name_of<'w>(program: &'w str, arguments: &'w [String]) -> &'w str {
     base
 }
 
-/// The last name of a path.
+/// The last component of a path.
 fn last_part(path: &str) -> &str {
     path.trim_end_matches('/').rsplit('/').next().unwrap_or(path)
 }
 
-/// The name of what a word of a command line runs: a package with or without a version, an image with or without a tag, a script.
+/// The name of what a word of a command line runs: a package with or without a version, an image with or without a
+/// tag, a script.
 fn script_name(word: &str) -> &str {
     let extension = last_part(word).rsplit_once('.').map_or("", |(_, extension)| extension);
     let is_path = word.starts_with(['/', '.', '~']) || SCRIPTS.contains(&extension);
     if let Some((_, within)) = word.rsplit_once("node_modules/") {
-        // The commands of packages.
+        // An executable of a package.
         if within.starts_with('.') {
             return last_part(within);
         }
@@ -136,7 +137,7 @@ fn script_name(word: &str) -> &str {
         return package_of(word);
     }
     let word = match word.split_once("://") {
-        // Without what may be a password.
+        // Drop the host part, which may contain a password.
         Some((scheme, address)) => address.split_once('/').map_or(scheme, |(_, path)| last_part(path)),
         None => word,
     };
@@ -148,7 +149,7 @@ fn script_name(word: &str) -> &str {
     }
 }
 
-/// The name of a script; where that says nothing, of the directory of its package.
+/// The name of a script, or of its package's directory if the script's name says nothing.
 fn package_of(script: &str) -> &str {
     let name = last_part(script);
     let stem = name.split('.').next().unwrap_or(name);

@@ -1,4 +1,4 @@
-//! Pipes that do not block.
+//! Nonblocking pipes.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -12,7 +12,7 @@ use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};
 use crate::engine::Outlet;
 use rootward_protocol::frame::ROOM;
 
-/// What reading gave.
+/// The result of a read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Read {
     Some(usize),
@@ -20,7 +20,7 @@ pub(super) enum Read {
     End,
 }
 
-/// Reads what is there to the end of `buffer`, as far as it has room.
+/// Appends available bytes to `buffer`, up to its capacity.
 pub(super) fn read(pipe: &OwnedFd, buffer: &mut Vec<u8>) -> Read {
     match rustix::io::read(pipe, spare_capacity(buffer)) {
         Ok(0) => Read::End,
@@ -30,13 +30,13 @@ pub(super) fn read(pipe: &OwnedFd, buffer: &mut Vec<u8>) -> Read {
     }
 }
 
-/// Whether reading would give something now, or the end. Also of a terminal, which blocks whoever reads when there is nothing.
+/// Whether a read would return bytes or the end now. Also works for a terminal, where a read would block.
 pub(super) fn has_more(pipe: &OwnedFd) -> bool {
     let mut polled = [PollFd::new(pipe, PollFlags::IN)];
     poll(&mut polled, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
 }
 
-/// Writes what waits, as far as it goes. A pipe that took less is full: asking again would only hear that.
+/// Writes pending bytes without blocking. After a partial write the pipe is full, so it does not try again.
 pub(super) fn write(pipe: &OwnedFd, outlet: &mut Outlet) -> io::Result<()> {
     if outlet.is_empty() {
         return Ok(());
@@ -52,15 +52,15 @@ pub(super) fn write(pipe: &OwnedFd, outlet: &mut Outlet) -> io::Result<()> {
     }
 }
 
-/// Has a pipe hold as much as is read at once, so that a large message takes fewer turns. A user who has many pipes may be refused, and
-/// does without.
+/// Enlarges a pipe to the read size, so that a large message takes fewer turns. The kernel may refuse that to a user
+/// with many pipes, which does no harm.
 pub(super) fn widen(pipe: &OwnedFd) {
     if fcntl_getpipe_size(pipe).is_ok_and(|size| size < ROOM) {
         let _ = fcntl_setpipe_size(pipe, ROOM);
     }
 }
 
-/// Has a pipe or socket not block. A terminal is shared with others, who do not expect that.
+/// Makes a pipe or socket nonblocking. Terminals are skipped: they are shared with processes that do not expect it.
 pub(super) fn do_not_block(pipe: &OwnedFd) -> io::Result<()> {
     let kind = FileType::from_raw_mode(rustix::fs::fstat(pipe)?.st_mode);
     if matches!(kind, FileType::Fifo | FileType::Socket) {

@@ -1,4 +1,5 @@
-//! A server's process: its pipes, and its end in order: its input closed, then asked to end, then killed with all it started.
+//! A server's process: its pipes and its orderly shutdown. First its input is closed, then it gets a signal, then it
+//! is killed with everything it started.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -17,55 +18,54 @@ use crate::engine::{Failure, Outlet, Purpose};
 use crate::status::{RunningRoot, RunningServer, is_open};
 use rootward_protocol::frame::FrameReader;
 
-/// How long a server has to end by itself once its input is closed, and again once it was asked to.
+/// How long a server has to exit after its input is closed, and again after the signal.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// How long a server that has closed its output may take to end, before it counts as ended.
+/// How long a server that has closed its output may take to exit before it counts as ended.
 const ENDS_WITHIN: Duration = Duration::from_millis(250);
 
-/// A server that ends within this time after its start most likely could not do without something.
+/// A server that exits within this time after its start probably lacks something.
 const EARLY: Duration = Duration::from_secs(20);
 
-/// How many refused places are kept.
+/// How many refused paths are kept.
 const MOST_REFUSED: usize = 1000;
 
-/// A process.
 #[derive(Debug)]
 pub(super) struct Process {
     child: Child,
-    /// None once it is closed.
+    /// `None` once it is closed.
     input: Option<OwnedFd>,
-    /// None once it is closed.
+    /// `None` once it is closed.
     pub(super) output: Option<OwnedFd>,
     pub(super) reader: FrameReader,
-    /// Its standard error; none once it is closed, or where nobody listens.
+    /// Its standard error; `None` once closed, or if nobody reads it.
     pub(super) errors: Option<OwnedFd>,
     words: LastWords,
-    /// The roots it runs in.
+    /// The roots that it runs with.
     guard: Guard,
     purpose: Purpose,
     trace: Trace,
-    /// What it tried and was refused.
+    /// The accesses that it was refused.
     refused: Vec<Refused>,
     /// When it was started.
     since: Duration,
-    /// None once it was killed.
+    /// `None` once it was killed.
     line: Option<Lifeline>,
-    /// The server's own process, behind the one that supervises it.
+    /// The server's own process id, below the supervisor process.
     server: u32,
     ending: Ending,
-    /// Until when one that reads no more may say its last words.
+    /// Deadline for the remaining output of a process that has stopped reading.
     deaf_until: Option<Duration>,
     _empty: Option<tempfile::TempDir>,
 }
 
-/// How far the end has come.
+/// The current step of the shutdown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Ending {
     NotAsked,
-    /// Its input is closed.
+    /// Its input is closed; the next step is due at this time.
     Closed(Duration),
-    /// It was asked to end.
+    /// It got a signal; the next step is due at this time.
     Asked(Duration),
     Killed,
 }
@@ -99,12 +99,12 @@ impl Process {
         }
     }
 
-    /// The id of the server's process, for the record.
+    /// The id of the server's process, for the audit log.
     pub(super) fn id(&self) -> u32 {
         self.server
     }
 
-    /// What is told of it while it runs.
+    /// Its entry in the status file.
     pub(super) fn told(&self, name: &str) -> RunningServer {
         let roots = self.guard.roots().iter().map(|placed| RunningRoot {
             place: Shown::new(&placed.place).to_string(),
@@ -121,29 +121,29 @@ impl Process {
         }
     }
 
-    /// Its input, where it is open.
+    /// Its input, if open.
     pub(super) fn input(&self) -> Option<&OwnedFd> {
         self.input.as_ref()
     }
 
-    /// Writes what waits, as far as it goes.
+    /// Writes pending bytes without blocking.
     pub(super) fn write(&mut self, now: Duration, outlet: &mut Outlet) {
         let Some(input) = &self.input else { return outlet.clear() };
         if write(input, outlet).is_err() {
-            // Most often it has ended, and its output tells.
+            // It has usually ended, and its output will tell.
             (self.input, self.deaf_until) = (None, Some(now + GRACE));
             outlet.clear();
         }
     }
 
-    /// It says no more: most often it has ended, and its exit code is known in a moment.
+    /// Its output is closed. It has usually ended, and its exit code will be known in a moment.
     pub(super) fn hush(&mut self, now: Duration) {
         self.output = None;
         let soon = now + ENDS_WITHIN;
         self.deaf_until = Some(self.deaf_until.map_or(soon, |until| until.min(soon)));
     }
 
-    /// Reads a part of what it says on standard error, to `part`, and keeps its last words.
+    /// Reads some of its standard error into `part` and keeps the end of it.
     pub(super) fn read_errors(&mut self, part: &mut Vec<u8>) -> Read {
         let Some(errors) = &self.errors else { return Read::End };
         let read = read(errors, part);
@@ -155,56 +155,55 @@ impl Process {
         read
     }
 
-    /// What tells of places that it was refused, while that is traced.
+    /// The descriptor that reports refused accesses, while tracing.
     pub(super) fn report(&self) -> Option<BorrowedFd<'_>> {
         self.line.as_ref().filter(|_| self.trace == Trace::On)?.report().ok()
     }
 
-    /// Takes note of places that it was refused.
+    /// Reads the reports of refused accesses.
     pub(super) fn read_report(&mut self) {
-        // Only where it was told that reading must not block.
+        // Only if the descriptor could be made nonblocking.
         if self.report().is_some() {
             let Some((found, more)) = self.line.as_mut().map(Lifeline::refused_so_far) else { return };
             if more == More::Never {
                 self.trace = Trace::Off;
             }
-            // Each place comes once.
+            // Each path is reported once.
             let room = MOST_REFUSED.saturating_sub(self.refused.len());
             self.refused.extend(found.into_iter().take(room));
         }
     }
 
-    /// What it tried and was refused; nothing where that was not traced.
+    /// The accesses that it was refused; empty if not traced.
     pub(super) fn refused(&mut self) -> &[Refused] {
         self.refused.sort();
         &self.refused
     }
 
-    /// What its client is told of its end.
+    /// The error for its client after it has ended.
     pub(super) fn failure(&self, now: Duration, code: Option<i32>, secrets: &[String], withheld: &[String]) -> Failure {
         let (words, refused, guard) = (&self.words, self.refused.as_slice(), &self.guard);
-        // One that has lived for a while does not lack a variable.
+        // A server that has run for a while does not lack a variable.
         let withheld = if now.saturating_sub(self.since) < EARLY { withheld } else { &[] };
         let heard = if self.errors.is_none() { Heard::ToTheEnd } else { Heard::InPart };
         Ended { code, words, heard, refused, secrets, withheld, guard }.failure()
     }
 
-    /// What it was started for.
     pub(super) fn purpose(&self) -> Purpose {
         self.purpose
     }
 
-    /// Whether it reads no more and has had its time to end.
+    /// Whether it has stopped reading and its time to exit is up.
     pub(super) fn is_deaf(&self, now: Duration) -> bool {
         self.deaf_until.is_some_and(|until| until <= now)
     }
 
-    /// Lets it see that no more comes.
+    /// Closes its input.
     pub(super) fn close(&mut self) {
         self.input = None;
     }
 
-    /// Begins its end.
+    /// Begins the shutdown.
     pub(super) fn end(&mut self, now: Duration) {
         if self.ending == Ending::NotAsked {
             self.close();
@@ -212,14 +211,15 @@ impl Process {
         }
     }
 
-    /// Ends it without waiting for it.
+    /// Kills it without waiting.
     pub(super) fn end_at_once(&mut self) {
         self.close();
         self.kill();
         self.ending = Ending::Killed;
     }
 
-    /// Asks it to end by the signal that this process got. Its input stays open: it would not know which of the two it ends by.
+    /// Passes on the signal that this process got. Its input stays open: closing stdin as well would hide why it
+    /// exited.
     pub(super) fn ask(&mut self, now: Duration, signal: i32) {
         self.signal(signal);
         if matches!(self.ending, Ending::NotAsked | Ending::Closed(_)) {
@@ -234,7 +234,7 @@ impl Process {
         }
     }
 
-    /// When the next step of its end is due.
+    /// When the next step of the shutdown is due.
     pub(super) fn wakes_at(&self) -> Option<Duration> {
         match self.ending {
             Ending::Closed(due) | Ending::Asked(due) => Some(due),
@@ -243,7 +243,7 @@ impl Process {
         }
     }
 
-    /// Goes on with its end; its exit code once it has ended.
+    /// Continues the shutdown. Returns the exit code once the process has ended.
     pub(super) fn go_on(&mut self, now: Duration) -> io::Result<Option<i32>> {
         if let Some(status) = self.child.try_wait()? {
             self.read_report();
@@ -264,7 +264,7 @@ impl Process {
         Ok(None)
     }
 
-    /// Kills it and all that it started: whoever stands for it sees to that, once its line is cut.
+    /// Kills it and everything it started: its supervisor does that when the lifeline is closed.
     fn kill(&mut self) {
         self.line = None;
     }

@@ -1,7 +1,7 @@
-//! The thread that waits for clients, servers' processes, signals and time, and feeds the engine or the hub.
+//! The thread that waits for clients, server processes, signals and timers, and drives the engine or the hub.
 //!
-//! Everything goes through `poll(2)` and pipes that do not block, so that a message costs no hop to another thread. A side that does not
-//! read holds up the side that writes, end to end: what waits for one is bounded by not reading from the other.
+//! It uses `poll(2)` and nonblocking pipes, so a message needs no hop to another thread. Backpressure is end to end:
+//! if one side does not read, the other side is not read from, which bounds the buffers.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -27,71 +27,70 @@ use crate::status::StatusFile;
 use crate::wrap::Operator;
 use rootward_protocol::frame::ROOM;
 
-/// How much may wait for one side before the other is not read any more.
+/// How many bytes may wait for one side before the other is no longer read.
 pub(super) const MOST_WAITING: usize = 1 << 20;
-/// How often is read what a client has left in its pipe when this process is told to end; one has room for a megabyte at the most.
+/// How many reads drain a client's pipe when this process is told to end; a pipe holds at most one megabyte.
 pub(super) const MOST_LEFT_OF_CLIENT: usize = (1 << 20) / ROOM + 1;
-/// How long the last bytes may take to reach a client that is being left.
+/// How long the last bytes may take to reach a client that is being dropped.
 const LAST_WORDS: Duration = Duration::from_secs(2);
-/// How often is looked what the operator and the user give. Nothing wakes this thread for it: a watch would take another one, and a
-/// program with two cannot start confined servers.
+/// How often to re-read the operator's and user's settings. A file watcher would need another thread, and a
+/// multithreaded program cannot start confined servers.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 
-/// The signals that end this process, and with it the server.
+/// The signals that end this process and its servers.
 const ENDING: [Signal; 4] = [Signal::TERM, Signal::HUP, Signal::INT, Signal::QUIT];
 
-/// What this front is about.
+/// Whether this front is serving or shutting down.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum State {
     Serving,
-    /// Everything is being ended.
+    /// Everything is being stopped.
     Leaving {
-        /// Until when the last bytes are written.
+        /// Deadline for writing the last bytes.
         until: Duration,
     },
 }
 
-/// The front.
 pub(crate) struct Serving<'n, M> {
     pub(super) middle: M,
-    /// What is to be done.
+    /// Effects to carry out.
     pub(super) to_do: VecDeque<Effect>,
     pub(super) servers: Backings,
     audit: Option<Arc<dyn Audit>>,
     pub(super) limit: usize,
     pub(super) operator: &'n mut dyn Operator,
-    /// Standard error has no room for what servers say.
+    /// Standard error has no room for the servers' output.
     pub(super) errors_wait: bool,
     pub(super) processes: BTreeMap<ChildId, Process>,
-    /// Processes that the engine has done with.
+    /// Processes that the engine no longer uses.
     pub(super) leaving: Vec<(ChildId, Process)>,
     pub(super) connections: BTreeMap<ClientId, Connection>,
-    /// Where clients come from, if they come and go.
+    /// The source of clients, if they come and go.
     pub(super) door: Option<Door>,
     signals: PassedSignals,
     follow: Option<Box<dyn Lookout>>,
-    /// When was last looked what is given.
+    /// When the settings were last re-read.
     looked: Duration,
     pub(super) begun: Instant,
     pub(super) state: State,
-    /// Whether a process has ended since they were last looked at.
+    /// Whether a process has ended since the last check.
     pub(super) some_ended: bool,
-    /// The exit code, and the server whose it is: that of the last one.
+    /// The exit code, and the latest server that it came from.
     pub(super) code: (Option<ChildId>, i32),
-    /// Where is told what runs.
+    /// Where the running servers are reported.
     status: Option<StatusFile>,
-    /// Whether that changed since it was last told.
+    /// Whether the running servers changed since the last report.
     pub(super) is_news: bool,
     pub(super) figures: Figures,
 }
 
-/// What a wait was for.
+/// What a poll result refers to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Source {
     Signals,
-    /// What a fetch says.
+    /// The output of a fetch.
     Fetch,
-    /// Another process hands a client over, or has ended.
+    /// Another process hands over a client, or has ended.
     Door,
     Client(ClientId),
     ClientWritable(ClientId),
@@ -100,14 +99,14 @@ pub(super) enum Source {
     Writable,
     /// A child's standard error.
     Errors(ChildId),
-    /// What tells of a child's refused places.
+    /// Reports of a child's refused accesses.
     Report(ChildId),
     /// This process's own standard error has room.
     ErrorsWritable,
 }
 
 impl<'n, M: Middle> Serving<'n, M> {
-    /// Serves this one client, on standard input and output.
+    /// Serves one client on standard input and output.
     pub(crate) fn stdio(
         client: ClientId,
         parts: (M, Backings),
@@ -170,7 +169,7 @@ impl<'n, M: Middle> Serving<'n, M> {
         Serving { follow, ..self }
     }
 
-    /// Serves until the client or the server is gone, or nobody can come any more; the exit code.
+    /// Serves until the client or the server is gone, or no more clients can come. Returns the exit code.
     pub(crate) fn run(mut self) -> io::Result<i32> {
         loop {
             let now = self.begun.elapsed();
@@ -184,7 +183,7 @@ impl<'n, M: Middle> Serving<'n, M> {
             self.tell_status_ambient();
             self.close_connections(now);
             if self.is_over(now) {
-                // Where no process had to end first, nothing was kept since this began to leave.
+                // If no process had to end first, nothing was saved since the shutdown began.
                 self.keep_ambient(now);
                 return Ok(self.code.1);
             }
@@ -207,7 +206,7 @@ impl<'n, M: Middle> Serving<'n, M> {
                     Source::ClientWritable(id) if flags.intersects(PollFlags::ERR | PollFlags::HUP) => {
                         self.reads_no_more(now, id);
                     }
-                    // Read and written at the top.
+                    // Handled at the top of the loop.
                     Source::Fetch | Source::ClientWritable(_) | Source::Writable => {}
                 }
             }
@@ -222,12 +221,12 @@ impl<'n, M: Middle> Serving<'n, M> {
         told && self.processes.is_empty() && self.leaving.is_empty()
     }
 
-    /// Tells the engine of an event.
+    /// Passes an event to the engine.
     pub(super) fn feed(&mut self, now: Duration, event: Event<'_>) {
         self.to_do.extend(self.middle.step(now, event));
     }
 
-    /// Does what the engine wants done. Before anything is written: what goes on record goes there first.
+    /// Carries out the engine's effects. Must run before anything is written, so that audit entries come first.
     pub(super) fn carry_out(&mut self, now: Duration) {
         while let Some(effect) = self.to_do.pop_front() {
             match effect {
@@ -263,7 +262,7 @@ impl<'n, M: Middle> Serving<'n, M> {
         }
     }
 
-    /// Ends everything, in order.
+    /// Stops everything, in order.
     pub(super) fn leave(&mut self, now: Duration) {
         if matches!(self.state, State::Leaving { .. }) {
             return;
@@ -271,7 +270,7 @@ impl<'n, M: Middle> Serving<'n, M> {
         self.state = State::Leaving { until: now + LAST_WORDS };
         self.connections.values_mut().for_each(Connection::stop_reading);
         self.door = None;
-        // Their processes are killed with them.
+        // Dropping a fetch kills its process.
         self.servers.values_mut().for_each(|server| server.coming = None);
         for id in self.connections.keys() {
             self.to_do.extend(self.middle.left(now, *id));
@@ -281,7 +280,7 @@ impl<'n, M: Middle> Serving<'n, M> {
         }
     }
 
-    /// Writes what waits, as far as it goes.
+    /// Writes pending bytes without blocking.
     fn write(&mut self) {
         self.write_to_clients();
         let now = self.begun.elapsed();
@@ -292,7 +291,7 @@ impl<'n, M: Middle> Serving<'n, M> {
         }
     }
 
-    /// Waits for something to happen; what did.
+    /// Waits until something happens. Returns the ready sources.
     fn wait(&self, now: Duration) -> io::Result<Vec<(Source, PollFlags)>> {
         let watched = self.watched();
         let mut polled: Vec<PollFd<'_>> =
@@ -308,7 +307,7 @@ impl<'n, M: Middle> Serving<'n, M> {
             .min();
         let due = if self.to_do.is_empty() { due } else { Some(now) };
         let due = match self.state {
-            // Once it is past, only the ends of processes are waited for.
+            // After the deadline, only the exits of processes matter.
             State::Leaving { until } if until > now => Some(due.map_or(until, |due| due.min(until))),
             _ => due,
         };
@@ -321,13 +320,13 @@ impl<'n, M: Middle> Serving<'n, M> {
         Ok(happened.map(|(polled, (source, ..))| (*source, polled.revents())).collect())
     }
 
-    /// When is to be looked what is given.
+    /// When to re-read the settings.
     fn looks_at(&self) -> Option<Duration> {
         let looks = self.follow.is_some() || self.middle.looks();
         (looks && self.state == State::Serving).then(|| self.looked + LOOK_EVERY)
     }
 
-    /// Looks what is given, if it is time to.
+    /// Re-reads the settings, if it is time.
     fn look_ambient(&mut self, now: Duration) {
         if self.looks_at().is_none_or(|due| due > now) {
             return;
@@ -338,11 +337,11 @@ impl<'n, M: Middle> Serving<'n, M> {
         let (servers, effects) = self.middle.look_ambient(now);
         self.servers.extend(servers);
         self.to_do.extend(effects);
-        // From when it is done: what takes long is not done all the time.
+        // Measured from the end, so that a slow check does not run all the time.
         self.looked = self.begun.elapsed();
     }
 
-    /// Writes what is remembered of servers, if it is time to.
+    /// Saves the servers' memories, if it is time.
     fn keep_ambient(&mut self, now: Duration) {
         let leaving = matches!(self.state, State::Leaving { .. });
         for (id, server) in &mut self.servers {
@@ -352,7 +351,7 @@ impl<'n, M: Middle> Serving<'n, M> {
         }
     }
 
-    /// Tells what runs, if that changed.
+    /// Updates the status file, if the running servers changed.
     fn tell_status_ambient(&mut self) {
         if !std::mem::take(&mut self.is_news) {
             return;
@@ -365,7 +364,7 @@ impl<'n, M: Middle> Serving<'n, M> {
         }
     }
 
-    /// What is waited for: nobody is read from whose counterpart is behind.
+    /// The descriptors to poll. A peer is not read from while its counterpart is behind.
     fn watched(&self) -> Vec<(Source, BorrowedFd<'_>, PollFlags)> {
         let mut watched = vec![(Source::Signals, self.signals.as_fd(), PollFlags::IN)];
         let fetches = self.servers.values().filter_map(|server| server.coming.as_ref().and_then(Coming::output));
@@ -405,14 +404,14 @@ impl<'n, M: Middle> Serving<'n, M> {
     }
 
     fn told_to_end(&mut self, number: i32) {
-        // The front lets running requests finish, then ends. A second signal does not wait for that.
+        // The HTTP process finishes running requests, then exits. A second signal does not wait for that.
         if self.door.as_mut().is_some_and(Door::close) {
             return;
         }
         if self.door.is_none() {
             self.code.1 = 128 + number;
         }
-        // What clients said before is answered for.
+        // Answer what clients have already sent.
         self.read_rest_of_clients();
         let now = self.begun.elapsed();
         for process in self.processes.values_mut() {
@@ -422,5 +421,5 @@ impl<'n, M: Middle> Serving<'n, M> {
     }
 }
 
-/// A wait that ends a moment early would find nothing due, and wait again.
+/// Added to a timeout, because a wait that ends slightly early would find nothing due and wait again.
 const ROUNDED_UP: Duration = Duration::from_micros(50);

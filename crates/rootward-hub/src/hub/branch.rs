@@ -1,4 +1,4 @@
-//! A client's branch to one server: opened when something of the server's is needed, greeted by the hub, and then spoken through.
+//! A client's branch to one server: opened when the server is needed, greeted by the hub, then used for its messages.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -13,55 +13,55 @@ use super::client::{Client, LONGEST_SHOWN, Order, Queued};
 use super::lists::Listing;
 use super::passing::Listens;
 
-/// How long a server that could not begin is not tried again.
+/// How long to wait before trying again to reach a server that could not begin.
 const TRIED_AGAIN_AFTER: Duration = Duration::from_secs(5);
 
-/// How long a server that began without saying what it offers is not greeted again: its package may still be on its way.
+/// How long to wait before greeting a server again that began without saying what it offers: its package may still be
+/// downloading.
 const GREETED_AGAIN_AFTER: Duration = Duration::from_secs(90);
 
-/// How much may wait for a server that begins, in bytes.
+/// How many bytes may wait for a server that is starting.
 const MOST_QUEUED: usize = 16 << 20;
 
-/// A branch.
 #[derive(Debug, Default)]
 pub(super) struct Branch {
     pub(super) phase: Phase,
-    /// What waits until the server is ready.
+    /// Messages that wait until the server is ready.
     queued: Vec<Queued>,
     /// When `initialize` was sent.
     greeted: Duration,
-    /// What it said about `initialize`.
+    /// Its answer to `initialize`.
     pub(super) handshake: Option<Box<RawValue>>,
     /// Its lists, as far as they are known.
     pub(super) listings: BTreeMap<&'static str, Listing>,
-    /// Why the server did not give a list when it was last asked for one, if it did not.
+    /// Why the server last failed to return a list, if it did.
     pub(super) trouble: Option<String>,
-    /// Lists that the client was told without this server: it hears when they are there.
+    /// Lists that the client got without this server. It is notified when they are available.
     pub(super) missed: BTreeSet<&'static str>,
-    /// Whether it speaks the modern era to this client.
+    /// Whether the server speaks the modern era to this client.
     pub(super) is_modern: bool,
     /// Whether it was asked for its era and has not begun since.
     pub(super) is_probed: bool,
-    /// How it is asked for its era the next time it starts.
+    /// How it is asked for its era at the next start.
     pub(super) era_question: EraQuestion,
-    /// Whether it tells of changes, and of which resources; of a modern server.
+    /// Whether a modern server reports changes, and of which resources.
     pub(super) listens: Listens,
     pub(super) resources: BTreeSet<String>,
 }
 
-/// How a server is asked for its era, by what it did when it was last asked.
+/// How a server is asked for its era, depending on what it did last time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum EraQuestion {
-    /// With a short wait: a legacy server may never answer.
+    /// With a short timeout: a legacy server may never answer.
     #[default]
     Brief,
-    /// With a long wait: it answered as a modern server, but too late.
+    /// With a long timeout: it answered as a modern server, but too late.
     Patient,
     /// Not at all: it exited when it was asked.
     Skipped,
 }
 
-/// How far a branch has come.
+/// The state of a branch.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) enum Phase {
     #[default]
@@ -73,14 +73,14 @@ pub(super) enum Phase {
     /// `initialize` was sent.
     Greeting,
     Ready,
-    /// The server could not begin: why, and when.
+    /// The server could not begin.
     Failed {
         why: String,
         since: Duration,
     },
 }
 
-/// A question of the hub's own to a server.
+/// The hub's own request to a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Own {
     Handshake(usize),
@@ -113,24 +113,25 @@ impl Branch {
         self.phase == Phase::Ready
     }
 
-    /// Whether lines pass through it.
+    /// Whether messages can pass through it.
     pub(super) fn is_open(&self) -> bool {
         matches!(self.phase, Phase::Probing { .. } | Phase::Greeting | Phase::Ready)
     }
 
-    /// What waits until it is ready.
+    /// Takes the messages that wait until it is ready.
     pub(super) fn take_queued(&mut self) -> Vec<Vec<u8>> {
         std::mem::take(&mut self.queued).into_iter().map(|queued| queued.line).collect()
     }
 
-    /// Whether the server says that it offers this.
+    /// Whether the server offers this capability.
     pub(super) fn offers(&self, capability: &str) -> bool {
         self.handshake.as_ref().is_some_and(|handshake| Offer::read(handshake).has(capability))
     }
 }
 
 impl Client {
-    /// Sends a line to a server, now or when it is ready. `id` is the client's request in it, which gets an error if that fails.
+    /// Sends a line to a server, now or when it is ready. `id` is the client's request, which gets an error if that
+    /// fails.
     pub(super) fn send(&mut self, server: usize, line: Vec<u8>, id: Option<&str>) {
         let now = self.now;
         let Some(branch) = self.branches.get_mut(server) else { return };
@@ -149,7 +150,7 @@ impl Client {
         }
     }
 
-    /// Sends a line to a server that is ready; others need not hear it.
+    /// Sends a line to a server if it is ready; otherwise drops it.
     pub(super) fn send_if_open(&mut self, server: usize, line: &str) {
         let Some(branch) = self.branches.get(server).filter(|branch| branch.is_ready()) else { return };
         if branch.is_modern {
@@ -159,7 +160,7 @@ impl Client {
         }
     }
 
-    /// Opens a branch that is closed: the server is asked for its era, or greeted at once.
+    /// Opens a closed branch: asks the server for its era, or greets it at once.
     pub(super) fn open(&mut self, server: usize) {
         let Some(branch) = self.branches.get_mut(server) else { return };
         if !matches!(branch.phase, Phase::Closed | Phase::Failed { .. }) || self.hello.is_none() {
@@ -169,7 +170,7 @@ impl Client {
         if self.probes(server) { self.probe(server) } else { self.greet(server) }
     }
 
-    /// Greets a server in the client's words.
+    /// Greets a server with the client's params.
     pub(super) fn greet(&mut self, server: usize) {
         let (Some(branch), Some(hello)) = (self.branches.get_mut(server), &self.hello) else { return };
         branch.phase = Phase::Greeting;
@@ -181,8 +182,8 @@ impl Client {
         self.orders.push_back(Order::Line(server, greeting.into_bytes()));
     }
 
-    /// Greets servers again that did not say what they offer, and list nothing. A client that names roots hears of their lists when they
-    /// run; one that never names any would not.
+    /// Greets servers again that did not say what they offer and list nothing. A client with roots hears about their
+    /// lists when they run; a client without roots would not.
     pub(super) fn greet_again(&mut self, now: Duration) {
         self.now = now.max(self.now);
         for server in self.order.clone() {
@@ -214,7 +215,7 @@ impl Client {
         self.ask_again(server, &from_before);
     }
 
-    /// A server that was greeted is told so once the client has begun, and gets what waited.
+    /// Completes the handshake once the client has begun, and sends the queued messages.
     pub(super) fn tell_ready(&mut self, server: usize) {
         let initialized = self.initialized;
         let Some(branch) = self.branches.get_mut(server) else { return };
@@ -232,10 +233,10 @@ impl Client {
         }
     }
 
-    /// Tells a server which logs the client wants, if it said so.
+    /// Tells a server which logs the client wants, if known.
     pub(super) fn tell_level(&mut self, server: usize) {
         let Some(params) = self.level.as_ref().map(|level| level.get().to_owned()) else { return };
-        // Each modern request says it for itself.
+        // Every modern request states its own level.
         if self.branches.get(server).is_some_and(|branch| branch.is_modern) {
             return;
         }
@@ -245,7 +246,8 @@ impl Client {
         self.orders.push_back(Order::Line(server, line.into_bytes()));
     }
 
-    /// A server has ended before it answered. It may have ended because it was asked for its era: then it is greeted without that question.
+    /// A server has ended before it answered. The question about its era may have caused that: then it is greeted
+    /// without it.
     pub(super) fn ended(&mut self, server: usize) {
         let Some(branch) = self.branches.get_mut(server) else { return };
         if std::mem::take(&mut branch.is_probed) {
@@ -255,7 +257,7 @@ impl Client {
         self.failed(server, "it ended before it answered");
     }
 
-    /// A server cannot begin, or its branch has ended: what waits for it gets an error, and so do its open requests.
+    /// A server cannot begin, or its branch has ended: queued messages and open requests get an error.
     pub(super) fn failed(&mut self, server: usize, why: &str) {
         let now = self.now;
         let Some(branch) = self.branches.get_mut(server) else { return };
@@ -264,7 +266,7 @@ impl Client {
         }
         let Branch { queued, mut listings, era_question, resources, .. } = std::mem::take(branch);
         (branch.era_question, branch.resources) = (era_question, resources);
-        // Its tools stay known: who calls one hears why it does not run.
+        // Its tools stay known: calling one returns the reason why the server is not running.
         listings.retain(|_, listing| listing.is_known());
         branch.listings = listings;
         let name = self.servers.get(server).map(|server| server.name.clone()).unwrap_or_default();
@@ -282,17 +284,17 @@ impl Client {
         self.forget_merged();
     }
 
-    /// The error for a request to a server that does not run.
+    /// The error for a request to a server that is not running.
     pub(super) fn cannot_answer(&mut self, server: usize, id: &str) {
         self.calls.remove(id);
         let why = match self.branches.get(server).map(|branch| &branch.phase) {
             Some(Phase::Failed { why, .. }) => why.clone(),
-            _ => "too much waits for this server".to_owned(),
+            _ => "too many bytes are queued for this server".to_owned(),
         };
         self.tell(&message::error(id, INTERNAL_ERROR, &why, None));
     }
 
-    /// What a server answered.
+    /// Handles a server's answer.
     pub(super) fn server_answers(&mut self, server: usize, envelope: &Envelope<'_>, line: &[u8]) {
         let Some(id) = envelope.id() else { return };
         // SECURITY: only the server that was asked may answer (test: a_server_answers_only_what_it_was_asked)
@@ -315,9 +317,9 @@ impl Client {
         self.out.push_bytes(line);
     }
 
-    /// A call may have begun a task, which later requests name.
+    /// Remembers a task that a call has started, because later requests name it.
     fn note_task(&mut self, server: usize, envelope: &Envelope<'_>) {
-        // A short look first: few results are tasks, and some are large.
+        // Cheap checks first: few results are tasks, and some are large.
         let Some(result) = envelope.result().filter(|result| result.get().len() < 1 << 16) else { return };
         if !result.get().contains(keys::TASK_ID) {
             return;

@@ -1,4 +1,4 @@
-//! What all servers offer as one list, under names that tell them apart. Pure values.
+//! Merges the offers of all servers into one list with unique names. Pure values.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,30 +11,30 @@ use serde_json::value::RawValue;
 use super::Served;
 use crate::config::{HubSettings, Prefix, exposed_name};
 
-/// How many entries a page has. Many clients read only the first.
+/// Entries per page. Many clients read only the first page.
 const PAGE: usize = 1000;
 
 /// A merged list.
 #[derive(Debug, Default)]
 pub(super) struct Merged {
-    /// The entries as the client sees them, in the order of the servers and of their lists.
+    /// The entries as the client sees them, ordered by server and then by its list.
     entries: Vec<String>,
-    /// Whose each name or address is, and what the server itself calls it.
+    /// The owner of each name or URI, with the server's own name for it.
     owners: HashMap<String, Owner>,
-    /// What was left out, in sentences for the operator.
+    /// Entries that were left out, as messages for the operator.
     pub(super) left_out: Vec<String>,
 }
 
-/// Who offers something.
+/// Who offers an entry.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Owner {
-    /// The position of the server.
+    /// The index of the server.
     pub(super) server: usize,
-    /// What it calls it.
+    /// The server's own name for it.
     pub(super) name: Arc<str>,
 }
 
-/// Which member of an entry names it, and in which member of the result the entries are.
+/// The member that names an entry, and the member of the result that contains the entries.
 pub(super) fn members_of(list: &str) -> (&'static str, &'static str) {
     match list {
         method::LIST_PROMPTS => ("name", "prompts"),
@@ -47,14 +47,14 @@ pub(super) fn members_of(list: &str) -> (&'static str, &'static str) {
 /// One server's part of a list.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part<'p> {
-    /// The position of the server.
+    /// The index of the server.
     pub(super) position: usize,
     pub(super) server: &'p Served,
     pub(super) entries: &'p [Box<RawValue>],
 }
 
 impl Merged {
-    /// One list of all servers' entries. `own` are the hub's own, which come first.
+    /// Merges all servers' entries. `own` are the hub's own entries, which come first.
     pub(super) fn of(list: &'static str, own: &[Value], parts: &[Part<'_>], settings: &HubSettings) -> Merged {
         let (key, _) = members_of(list);
         let mut merged = Merged { entries: own.iter().map(Value::to_string).collect(), ..Merged::default() };
@@ -81,7 +81,7 @@ impl Merged {
                 let exposed =
                     if prefixed { exposed_name(&server.prefix, &settings.separator, &name) } else { name.clone() };
                 if let Some(first) = taken.get(&exposed) {
-                    let says = format!("`{exposed}` of server `{}` is left out: {first} has it, too", server.name);
+                    let says = format!("`{exposed}` of server `{}` is hidden: {first} has the same name", server.name);
                     merged.left_out.push(says);
                     continue;
                 }
@@ -98,22 +98,22 @@ impl Merged {
         merged
     }
 
-    /// Who offers what the client calls this.
+    /// The owner of an exposed name.
     pub(super) fn owner(&self, name: &str) -> Option<&Owner> {
         self.owners.get(name)
     }
 
-    /// The server whose template an address fits best: by the text before its first variable.
+    /// The server with the best matching template, by the text before its first variable.
     pub(super) fn owner_by_template(&self, uri: &str) -> Option<usize> {
         let fitting = self.owners.iter().filter_map(|(template, owner)| {
             let (fixed, _) = template.split_once('{')?;
             (!fixed.is_empty() && uri.starts_with(fixed)).then_some((fixed.len(), owner.server))
         });
-        // The longest; of two alike, the first server's.
+        // The longest match wins; among equal ones, the first server.
         fitting.max_by_key(|(length, server)| (*length, usize::MAX - server)).map(|(_, server)| server)
     }
 
-    /// The result of the list, from `cursor` on. `None` for a cursor that no list of this generation gave.
+    /// A page of the list, starting at `cursor`. `None` if the cursor is not from this generation.
     pub(super) fn page(&self, list: &'static str, generation: u64, cursor: Option<&str>) -> Option<String> {
         let (_, member) = members_of(list);
         let begin = match cursor {
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_of_the_hubs_own_is_nobodys_else() {
+    fn the_hubs_own_names_are_reserved() {
         let entries = entries("name", &["get-roots"]);
         let own = [json!({"name": "get-roots"})];
         let merged = Merged::of(method::LIST_TOOLS, &own, &parts(&[served("a")], &[&entries]), &names(Prefix::Never));

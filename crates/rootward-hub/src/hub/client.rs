@@ -1,10 +1,12 @@
-//! One client of the hub: what it asks is parted among the servers, and what they say becomes one server's words.
+//! One client of the hub: distributes its requests among the servers, and merges their messages into one server's.
 //!
-//! For each server the client has a *branch*: a session of the engine in which the hub is the client. Everything that `wrap` does for a
-//! client and its server holds there: learning, roots, checks, confinement, restarts. This file and those beside it only say which
-//! message goes into which branch, and under which name. Lines go in; lines and orders come out. No engine, no pipes, no clock.
+//! For each server the client has a *branch*: a session of the engine in which the hub is the client. Everything that
+//! `wrap` does for a client and its server applies there: learning, roots, checks, confinement, restarts. The files
+//! here only decide which message goes into which branch, and under which name. Lines go in; lines and orders come
+//! out. There is no engine, pipe or clock here.
 //!
-//! The client's own ids go into branches as they are. Questions of servers get ids of the hub's own, because two servers may use the same.
+//! The client's own ids go into branches unchanged. Requests from servers get new ids, because two servers may use
+//! the same one.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
@@ -31,64 +33,63 @@ use crate::config::HubSettings;
 use crate::engine::Outlet;
 use crate::principal::Party;
 
-/// How much of a peer's text is shown, in characters.
+/// How many characters of a peer's text are shown.
 pub(super) const LONGEST_SHOWN: usize = 300;
 
-/// Something for the hub to do, in order.
+/// An action for the hub, to be carried out in order.
 #[derive(Debug)]
 pub(super) enum Order {
-    /// Pass a line into the branch of this server; open the branch if it is not.
+    /// Send a line into the branch of this server; open the branch if it is closed.
     Line(usize, Vec<u8>),
-    /// End the branch of this server.
+    /// Close the branch of this server.
     Close(usize),
-    /// Look the client's roots up.
+    /// Resolve the client's roots.
     Place(Placing),
-    /// Answer a call of `get-roots`, with what only the hub knows.
+    /// Answer a call of `get-roots`, with information that only the hub has.
     Describe(Box<str>),
     /// Tell the operator.
     Say(String),
-    /// Put this on record; nobody waits for it.
+    /// Audit these events; nobody waits for it.
     Record(Vec<AuditEvent>),
 }
 
-/// What is to be said to a server before it is ready, and whom to tell if it never is.
+/// A message for a server that is not ready yet.
 #[derive(Debug)]
 pub(super) struct Queued {
     pub(super) line: Vec<u8>,
-    /// The client's request, if it is one.
+    /// The id, if it is a client's request; it gets an error if the server never becomes ready.
     pub(super) id: Option<Box<str>>,
 }
 
-/// A request that cannot be parted yet: nobody knows whose tool or resource it names.
+/// A request that cannot be routed yet, because the owner of its tool or resource is not known.
 #[derive(Debug)]
 pub(super) struct Parked {
     pub(super) text: Box<str>,
     pub(super) id: Box<str>,
-    /// What would tell.
+    /// The lists that would show the owner.
     pub(super) lists: &'static [&'static str],
     pub(super) until: Duration,
 }
 
-/// A client.
 #[derive(Debug)]
 pub(super) struct Client {
-    /// All servers that there ever were: a server keeps its position.
+    /// All servers that ever existed: a server keeps its index.
     pub(super) servers: Vec<Arc<Served>>,
     pub(super) branches: Vec<Branch>,
-    /// The positions of those that there are, in the order of the configuration.
+    /// The indexes of the current servers, in configuration order.
     pub(super) order: Vec<usize>,
     pub(super) settings: Arc<HubSettings>,
     /// The params of its `initialize`.
     pub(super) hello: Option<Box<RawValue>>,
-    /// Whether it said `initialized`.
+    /// Whether it sent `initialized`.
     pub(super) initialized: bool,
     /// What it declares about roots.
     pub(super) support: Support,
-    /// Its open requests by id, and the server that owes the answer.
+    /// Its open requests by id, with the server that owes the answer.
     pub(super) calls: HashMap<Box<str>, usize>,
-    /// The hub's questions to it, by id.
+    /// The hub's requests to it, by id.
     pub(super) asked: HashMap<Box<str>, Asked>,
-    /// The hub's own questions to servers, by id.
+    /// The hub's own requests to servers, by id.
     pub(super) own: HashMap<Box<str>, super::branch::Own>,
     /// Its requests for lists that wait for servers.
     pub(super) lists: Vec<ListRequest>,
@@ -96,21 +97,21 @@ pub(super) struct Client {
     pub(super) own_calls: Vec<OwnCall>,
     /// Merged lists, until a server's list changes.
     pub(super) merged: BTreeMap<&'static str, Arc<Merged>>,
-    /// Counts changes of lists: a cursor is good for one.
+    /// Incremented when a list changes: a cursor is valid for one generation.
     pub(super) generation: u64,
-    /// Which servers gave which tasks.
+    /// The server that started each task.
     pub(super) tasks: HashMap<String, usize>,
-    /// The level that the client wants logs of.
+    /// The log level that the client wants.
     pub(super) level: Option<Box<RawValue>>,
-    /// The owner of its roots, for `get-roots`. Branches have their own, within the bounds of their servers.
+    /// The owner of its roots, for `get-roots`. Branches have their own, within their servers' limits.
     pub(super) roots: Option<SessionGuard>,
-    /// How it speaks to modern servers; none for a client of the legacy era.
+    /// How it speaks to modern servers; `None` for a legacy client.
     pub(super) passing: Option<Passing>,
-    /// Which of its roots the operator was told to be left out.
+    /// Which unused roots were reported to the operator.
     pub(super) left_out: LeftOutNews,
-    /// What it calls itself, for the record.
+    /// The client's name, for the audit log.
     pub(super) name: Option<String>,
-    /// Whose it is.
+    /// The owner.
     party: Party,
     terms: Arc<Terms>,
     given: Arc<Given>,
@@ -162,7 +163,7 @@ impl Client {
         }
     }
 
-    /// A line of the client's.
+    /// Handles a line from the client.
     pub(super) fn client_line(&mut self, now: Duration, line: &Line<'_>) {
         self.now = now.max(self.now);
         match line {
@@ -170,15 +171,15 @@ impl Client {
                 if let Some(answer) = message::too_long(long, self.longest) {
                     self.tell(&answer);
                 }
-                self.say(format!("a message of the client's was too long: {} bytes", long.length));
+                self.say(format!("a message from the client was too long: {} bytes", long.length));
             }
             Line::Frame(frame) => match Message::parse(frame) {
                 Err(bad) => {
-                    self.say(format!("a line of the client's is refused: {}", bad.reason));
+                    self.say(format!("refused a line from the client: {}", bad.reason));
                     self.tell(&message::bad_frame(bad.id.as_deref(), &bad.reason));
                 }
                 Ok(Message::Single(envelope)) => self.client_message(&envelope),
-                // Members are answered one by one: that is all a batch means.
+                // Members of a batch are answered one by one.
                 Ok(Message::Batch(batch)) => {
                     for member in batch.members() {
                         match member {
@@ -201,7 +202,7 @@ impl Client {
         }
     }
 
-    /// A notification of the client's.
+    /// Handles a notification from the client.
     fn client_notifies(&mut self, envelope: &Envelope<'_>) {
         match envelope.method().unwrap_or_default() {
             method::INITIALIZED if self.hello.is_some() && !self.initialized => {
@@ -220,12 +221,12 @@ impl Client {
             }
             method::CANCELLED => self.client_cancels(envelope),
             method::PROGRESS => self.client_progress(envelope),
-            // Nobody knows which server it is for.
+            // The receiving server is not known.
             _ => {}
         }
     }
 
-    /// A request of the client's.
+    /// Handles a request from the client.
     fn client_asks(&mut self, envelope: &Envelope<'_>, id: Id<'_>) {
         let method = envelope.method().unwrap_or_default();
         let id_text = id.as_str();
@@ -238,8 +239,8 @@ impl Client {
             }
             _ => {}
         }
-        // SECURITY: two requests under one id would make one server's answer pass for another's
-        // (test: an_id_in_use_is_refused)
+        // SECURITY: with two requests under one id, one server's answer could pass for another's (test:
+        // an_id_in_use_is_refused)
         if self.is_in_use(&id.key()) {
             return self.tell(&message::error(id_text, INVALID_REQUEST, "this id is in use", None));
         }
@@ -252,7 +253,7 @@ impl Client {
         }
     }
 
-    /// Whether an id is one of an open request, or of a question of the hub's own to a server.
+    /// Whether an id belongs to an open request, or to the hub's own request to a server.
     fn is_in_use(&self, asked: &str) -> bool {
         self.calls.contains_key(asked)
             || self.own.contains_key(asked)
@@ -261,10 +262,10 @@ impl Client {
             || self.own_calls.iter().any(|call| *key(&call.id) == *asked)
     }
 
-    /// The client begins. The hub answers for all servers; they are asked when something of theirs is needed.
+    /// Handles the client's `initialize`. The hub answers for all servers; they are contacted when needed.
     fn initialize(&mut self, envelope: &Envelope<'_>, id: &str) {
         if self.hello.is_some() {
-            return self.tell(&message::error(id, INVALID_REQUEST, "the session has begun before", None));
+            return self.tell(&message::error(id, INVALID_REQUEST, "the session has already begun", None));
         }
         let hello = envelope.params().and_then(|params| Some((params, Hello::read(params)?)));
         let Some((params, hello)) = hello else {
@@ -281,22 +282,22 @@ impl Client {
         self.tell(&message::result(id, &asking.unwrap_or(result)));
     }
 
-    /// What the hub tells a model about itself and its servers.
+    /// The hub's instructions for models, about itself and its servers.
     pub(super) fn instructions(&self) -> String {
         let names: Vec<&str> = self.ordered().map(|(_, server)| server.name.as_str()).collect();
         let servers = match names.as_slice() {
             [] => "no server is configured".to_owned(),
             names => format!("servers: {}", names.join(", ")),
         };
-        // A client that can be asked names its roots after this.
+        // A client that can be asked names its roots only later.
         let published = self.roots.as_ref().and_then(SessionGuard::published);
         let now = published.map(|published| format!(" {}", published.sentence())).unwrap_or_default();
         let own = format!(
-            "Several MCP servers behind one ({servers}). Each is held to the roots, the directories that the user shares: a path \
-             outside them is refused. The tool `get-roots` tells which they are.{now}"
+            "This hub combines several MCP servers ({servers}). Each may use only the roots, the directories that the user shares: a path \
+             outside them is refused. The tool `get-roots` lists them.{now}"
         );
-        // SECURITY: what servers told clients of this machine may be about files that no principal can reach
-        // (test: what_a_server_told_one_principal_no_other_hears)
+        // SECURITY: instructions given to local clients may mention files that no principal can reach (test:
+        // what_a_server_told_one_principal_no_other_hears)
         let may_hear = self.party.principal.is_none();
         let told = self.ordered().filter(|_| may_hear);
         let told = told.filter_map(|(_, server)| Some((&server.name, server.instructions.as_ref()?)));
@@ -304,12 +305,12 @@ impl Client {
         [own].into_iter().chain(told).collect::<Vec<_>>().join("\n\n")
     }
 
-    /// The servers that there are, with their positions.
+    /// The current servers, with their indexes.
     pub(super) fn ordered(&self) -> impl Iterator<Item = (usize, &Arc<Served>)> {
         self.order.iter().filter_map(|position| Some((*position, self.servers.get(*position)?)))
     }
 
-    /// The configuration changed: these servers are there from now on, in this order.
+    /// The configuration changed: these are the servers from now on, in this order.
     pub(super) fn reconfigure(
         &mut self,
         now: Duration,
@@ -324,7 +325,7 @@ impl Client {
         let gone: Vec<usize> = self.order.iter().copied().filter(|position| !order.contains(position)).collect();
         self.settings = settings;
         for server in gone {
-            self.failed(server, "it was taken out of the configuration");
+            self.failed(server, "it was removed from the configuration");
         }
         self.order = order;
         self.forget_merged();
@@ -336,7 +337,7 @@ impl Client {
         self.settle();
     }
 
-    /// The client does not await an answer any more.
+    /// The client cancels a request.
     fn client_cancels(&mut self, envelope: &Envelope<'_>) {
         let params = envelope.params().and_then(Members::read);
         let Some(id) = params.and_then(|params| params.get(keys::REQUEST_ID)).and_then(|id| Id::read(id.get())) else {
@@ -351,7 +352,7 @@ impl Client {
         }
     }
 
-    /// The operator or the user gives something else.
+    /// The operator's or user's root sources have changed.
     pub(super) fn give(&mut self, now: Duration, given: &Arc<Given>) {
         self.now = now.max(self.now);
         let given = self.party.held(given);
@@ -365,7 +366,7 @@ impl Client {
         self.wakes_at().is_some_and(|due| due <= now)
     }
 
-    /// Whose it is.
+    /// The owner.
     pub(super) fn party(&self) -> &Party {
         &self.party
     }
@@ -379,7 +380,7 @@ impl Client {
         self.settle();
     }
 
-    /// Goes on with everything that may go on.
+    /// Continues everything that can continue.
     pub(super) fn settle(&mut self) {
         self.greet_late();
         self.answer_lists();
@@ -396,22 +397,22 @@ impl Client {
         roots.into_iter().chain(lists).chain(parked).chain(calls).chain(self.probing_ends_at()).min()
     }
 
-    /// The client is being left: what still waits here gets an error.
+    /// The client is being dropped: everything that still waits here gets an error.
     pub(super) fn give_up(&mut self) {
         let lists = std::mem::take(&mut self.lists).into_iter().map(|list| list.id);
         let parked = std::mem::take(&mut self.parked).into_iter().map(|parked| parked.id);
         let calls = std::mem::take(&mut self.own_calls).into_iter().map(|call| call.id);
         for id in lists.chain(parked).chain(calls).collect::<Vec<_>>() {
-            self.tell(&message::error(&id, INTERNAL_ERROR, "the session ends", None));
+            self.tell(&message::error(&id, INTERNAL_ERROR, "the session is closing", None));
         }
     }
 
-    /// Whether the client still awaits something that waits here, and in no branch.
+    /// Whether the client is still waiting for something here or in a branch.
     pub(super) fn owes(&self) -> bool {
         !(self.lists.is_empty() && self.parked.is_empty() && self.own_calls.is_empty() && self.calls.is_empty())
     }
 
-    /// The bytes that wait here.
+    /// The number of bytes that wait here.
     pub(super) fn held_bytes(&self) -> usize {
         let parked: usize = self.parked.iter().map(|parked| parked.text.len()).sum();
         let queued: usize = self.branches.iter().map(Branch::queued_bytes).sum();
@@ -419,7 +420,7 @@ impl Client {
         parked + queued + carried + self.out.waiting().len()
     }
 
-    /// The revision of the protocol that it asked for.
+    /// The protocol revision that it asked for.
     pub(super) fn revision(&self) -> Option<String> {
         Hello::read(self.hello.as_deref()?)?.revision
     }
@@ -431,8 +432,8 @@ impl Client {
         declared.is_some_and(|declared| declared.get() != "null")
     }
 
-    /// The roots in force, unless they are being asked for.
-    pub(super) fn in_force(&self) -> Option<&Published> {
+    /// The current roots, unless they are being requested.
+    pub(super) fn current_roots(&self) -> Option<&Published> {
         self.roots.as_ref().filter(|roots| roots.turn(self.now, self.now) == Turn::GoOn)?.published()
     }
 
@@ -441,7 +442,7 @@ impl Client {
         self.terms.policy.mode
     }
 
-    /// Puts a message on its way to the client.
+    /// Queues a message for the client.
     pub(super) fn tell(&mut self, message: &str) {
         self.out.push(message);
     }
@@ -451,15 +452,16 @@ impl Client {
         self.orders.push_back(Order::Say(shown(text.as_ref(), LONGEST_SHOWN)));
     }
 
-    /// An id that no client and no server writes.
+    /// An id that no client and no server uses.
     pub(super) fn own_id(&mut self) -> Box<str> {
         self.own_ids += 1;
         format!(r#""rootward-hub-{}""#, self.own_ids).into()
     }
 }
 
-/// The servers that a party may use, of those that there are.
-// SECURITY: what is not in this order is neither listed nor called (test: a_principal_uses_the_servers_that_are_named_for_it)
+/// The current servers that a party may use.
+// SECURITY: a server outside this order is neither listed nor called (test:
+// a_principal_uses_the_servers_that_are_named_for_it)
 fn open_to(party: &Party, servers: &[Arc<Served>], order: &[usize]) -> Vec<usize> {
     let may_use = |position: &usize| {
         let server = servers.get(*position);

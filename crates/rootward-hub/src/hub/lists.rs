@@ -1,4 +1,5 @@
-//! The lists of all servers as one: asked for when the client asks, waited for a little, kept until a server says that they changed.
+//! The merged lists of all servers: requested when the client asks, waited for briefly, cached until a server
+//! announces a change.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,16 +17,16 @@ use super::client::{Client, LONGEST_SHOWN};
 use super::own_tools;
 use super::passing::Listens;
 
-/// How long a client waits for servers that do not answer, or do not start: hosts give up on a list after five seconds.
+/// How long a client waits for servers that do not answer or start: hosts give up on a list after five seconds.
 pub(super) const LISTS_WITHIN: Duration = Duration::from_millis(4500);
 
-/// How many bytes of one server's list are taken: what no model could read.
+/// Maximum size of one server's list, in bytes: more than any model could read.
 const MOST_BYTES: usize = 32 << 20;
 
-/// How many pages of it are asked for: a server may have an empty next page for ever.
+/// Maximum number of pages: a server may return empty next pages forever.
 const MOST_PAGES: usize = 1000;
 
-/// A request of the client's for a list.
+/// A client's request for a list.
 #[derive(Debug)]
 pub(super) struct ListRequest {
     pub(super) id: Box<str>,
@@ -39,7 +40,7 @@ pub(super) struct ListRequest {
 pub(super) struct Listing {
     state: State,
     entries: Vec<Box<RawValue>>,
-    /// How many pages have come.
+    /// How many pages were received.
     pages: usize,
 }
 
@@ -47,15 +48,15 @@ pub(super) struct Listing {
 enum State {
     #[default]
     Unknown,
-    /// It was asked for; pages may have come.
+    /// It was requested; pages may have arrived.
     Asked,
-    /// The server said that it changed before it was all there.
+    /// The server announced a change before it was complete.
     AskedAndChanged,
     Known,
 }
 
 impl Listing {
-    /// Begins again, with nothing.
+    /// Starts over with an empty list.
     fn begin(&mut self) {
         *self = Listing { state: State::Asked, ..Listing::default() };
     }
@@ -64,23 +65,23 @@ impl Listing {
         self.state == State::Known
     }
 
-    /// Whether nothing of it has come.
+    /// Whether nothing was received.
     pub(super) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Whether there is room for another page.
+    /// Whether another page is acceptable.
     fn has_room(&self) -> bool {
         self.pages < MOST_PAGES && self.entries.iter().map(|entry| entry.get().len()).sum::<usize>() < MOST_BYTES
     }
 }
 
 impl Client {
-    /// The client asks for a list.
+    /// The client requests a list.
     pub(super) fn asks_for_list(&mut self, envelope: &Envelope<'_>, id: &str, list: OfferedList) {
         let cursor = envelope.params().and_then(Members::read).and_then(|params| params.text("cursor"));
         for server in self.order.clone() {
-            // A page is of the list that was told.
+            // A later page belongs to the list that was already returned.
             if cursor.is_none() && self.branches[server].listens == Listens::Never {
                 self.is_stale(server, list.method);
             }
@@ -89,7 +90,7 @@ impl Client {
         self.lists.push(ListRequest { id: id.into(), list, cursor, until: self.now + LISTS_WITHIN });
     }
 
-    /// Asks every server for a list that is not known.
+    /// Requests an unknown list from every server.
     pub(super) fn load(&mut self, list: &'static str) {
         for server in self.order.clone() {
             let listing = self.branches[server].listings.entry(list).or_default();
@@ -100,7 +101,7 @@ impl Client {
         }
     }
 
-    /// Asks a server that is back for lists that are known from before it failed. The client hears when they are there.
+    /// Requests lists again from a server that has recovered. The client is notified when they are available.
     pub(super) fn ask_again(&mut self, server: usize, lists: &[&'static str]) {
         for list in lists {
             let Some(branch) = self.branches.get_mut(server) else { return };
@@ -128,13 +129,13 @@ impl Client {
             result.as_ref().and_then(|result| serde_json::from_str(result.get(member)?.get()).ok()).unwrap_or_default();
         let next = result.and_then(|result| result.text("nextCursor"));
         let Some(branch) = self.branches.get_mut(server) else { return };
-        // A server that ends before it answers has greeted the client all the same: the engine does that for it.
+        // A server that ends before it answers still has a handshake: the engine answered in its place.
         let is_internal =
             |error: &Members<'_>| error.get("code").is_some_and(|code| code.get() == INTERNAL_ERROR.to_string());
         let error = envelope.error().and_then(Members::read).filter(is_internal);
         branch.trouble = error.and_then(|error| error.text("message"));
         let Some(listing) = branch.listings.get_mut(list) else { return };
-        // Every entry is told in one line.
+        // Every entry must be one line.
         listing.pages += 1;
         listing.entries.extend(page.into_iter().filter(|entry| !entry.get().contains(['\n', '\r'])));
         match (listing.state, next) {
@@ -151,7 +152,7 @@ impl Client {
         }
     }
 
-    /// The client hears of a list that it was told without this server.
+    /// Notifies the client about a list that it got without this server.
     fn announce_missed(&mut self, server: usize, list: &'static str) {
         let missed = self.branches.get_mut(server).is_some_and(|branch| branch.missed.remove(list));
         if let Some(list) = OfferedList::of(list).filter(|_| missed) {
@@ -159,7 +160,7 @@ impl Client {
         }
     }
 
-    /// A server says that a list changed. The client is told by the same words.
+    /// A server announces a changed list. The client gets the same notification.
     pub(super) fn list_changed(&mut self, server: usize, notification: &'static str) {
         for list in offer::LISTS.iter().filter(|list| list.changed == notification) {
             let Some(branch) = self.branches.get_mut(server) else { return };
@@ -174,14 +175,14 @@ impl Client {
         self.tell_changed(notification);
     }
 
-    /// Tells the client that a list changed. In the compact form it has no list of tools that could.
+    /// Tells the client that a list changed. In the compact form the list of tools never changes.
     pub(super) fn tell_changed(&mut self, notification: &str) {
         if self.initialized && !(self.is_compact() && notification == method::TOOLS_CHANGED) {
             self.tell(&message::notification(notification));
         }
     }
 
-    /// A server's list may have changed.
+    /// Marks a server's list as possibly outdated.
     pub(super) fn is_stale(&mut self, server: usize, list: &'static str) {
         let listing = self.branches.get_mut(server).and_then(|branch| branch.listings.get_mut(list));
         if let Some(listing) = listing.filter(|listing| listing.is_known()) {
@@ -195,13 +196,13 @@ impl Client {
         self.generation += 1;
     }
 
-    /// Forgets all merged lists: servers have come or gone.
+    /// Drops all merged lists: servers were added or removed.
     pub(super) fn forget_merged(&mut self) {
         self.merged.clear();
         self.generation += 1;
     }
 
-    /// Whether nobody has to be waited for: each server's list is known, or the server cannot begin.
+    /// Whether there is nothing to wait for: each server's list is known, or the server cannot begin.
     pub(super) fn is_loaded(&self, list: &str) -> bool {
         self.order.iter().map(|server| &self.branches[*server]).all(|branch| {
             matches!(branch.phase, Phase::Failed { .. })
@@ -209,7 +210,7 @@ impl Client {
         })
     }
 
-    /// Answers requests for lists that are all there, or have waited long enough.
+    /// Answers requests for lists that are complete or have waited long enough.
     pub(super) fn answer_lists(&mut self) {
         if self.lists.is_empty() {
             return;
@@ -240,7 +241,8 @@ impl Client {
             Some(result) => message::result(&request.id, &result),
             None => {
                 let cursor = shown(request.cursor.as_deref().unwrap_or_default(), LONGEST_SHOWN);
-                let says = format!("cursor `{cursor}` is of a list that has changed: ask for the first page again");
+                let says =
+                    format!("cursor `{cursor}` belongs to a list that has changed; request the first page again");
                 message::error(&request.id, INVALID_PARAMS, &says, None)
             }
         };
@@ -256,7 +258,7 @@ impl Client {
         for says in &merged.left_out {
             self.say(says);
         }
-        // One that lacks a server's part is made again when that comes.
+        // A list without a server's part is rebuilt when that part arrives.
         self.merged.insert(list, Arc::clone(&merged));
         merged
     }
@@ -277,7 +279,7 @@ impl Client {
         Merged::of(list, &own, &parts, &self.settings)
     }
 
-    /// What a server lists, as it wrote it.
+    /// A server's entries, as it sent them.
     pub(super) fn entries(&self, server: usize, list: &str) -> &[Box<RawValue>] {
         let listing = self.branches.get(server).and_then(|branch| branch.listings.get(list));
         listing.filter(|listing| listing.state == State::Known).map_or(&[], |listing| &listing.entries)

@@ -1,4 +1,4 @@
-//! The hub: many servers behind one endpoint, each held to the client's roots.
+//! The hub: many servers behind one endpoint, each confined to the client's roots.
 //!
 //! ```text
 //!              ┌─ branch ─▶ Session ─▶ server a
@@ -6,8 +6,9 @@
 //!              └─ branch ─▶ Session ─▶ server c
 //! ```
 //!
-//! A client parts what it is asked among its branches. A branch is a session of the engine, with the hub as its client: what `wrap`
-//! does for one server, it does for each. So the hub itself checks no path, starts nothing and learns no server; it renames and merges.
+//! A client distributes its requests among its branches. A branch is a session of the engine, with the hub as its
+//! client: what `wrap` does for one server, the branch does for each. So the hub itself checks no paths, starts
+//! nothing and learns nothing about servers; it renames and merges.
 
 mod branch;
 mod catalog;
@@ -51,7 +52,8 @@ pub use running::{ConfiguredHub, HubServer, Reload, Reloaded};
 use sessions::Whose;
 pub(crate) use together::Clients;
 
-/// How much of a server's instructions is passed on, in characters. There may be many servers, and models read all of it each time.
+/// How many characters of a server's instructions are passed on. There may be many servers, and models read all of it
+/// every time.
 const LONGEST_INSTRUCTIONS: usize = 2000;
 
 /// A server as clients of the hub see it.
@@ -59,11 +61,11 @@ const LONGEST_INSTRUCTIONS: usize = 2000;
 pub(crate) struct Served {
     server: Option<ServerId>,
     pub(crate) name: String,
-    /// What the names of its tools and prompts begin with.
+    /// The prefix of its tools and prompts.
     pub(crate) prefix: String,
     pub(crate) tools: ToolFilter,
     pub(crate) isolation: Isolation,
-    /// What it told a model about itself the last time, as far as that is passed on.
+    /// The server's last instructions for models, shortened.
     instructions: Option<String>,
     held: Held,
     pub(crate) runs: Runs,
@@ -93,38 +95,37 @@ impl Served {
     }
 }
 
-/// The hub.
 #[derive(Debug)]
 pub(crate) struct Hub {
     engine: Engine,
-    /// All servers that there ever were, and the positions of those that there are.
+    /// All servers that ever existed, and the indexes of the current ones.
     servers: Vec<Arc<Served>>,
     order: Vec<usize>,
     settings: Arc<HubSettings>,
     terms: Arc<Terms>,
     given: Arc<Given>,
     clients: BTreeMap<ClientId, Client>,
-    /// The sessions of clients' branches, and whose these are, with which server.
+    /// The sessions of clients' branches, with their owner and server.
     branches: BTreeMap<(ClientId, usize), SessionId>,
     sessions: HashMap<SessionId, (Whose, usize)>,
-    /// Lines of clients whose roots must be known first, and the server they are for.
+    /// Lines of clients whose roots must be known first, with the target server.
     waiting: Vec<(ClientId, usize, Vec<u8>)>,
-    /// Clients that may have ordered something.
-    stirred: BTreeSet<ClientId>,
-    /// The processes that run.
+    /// Clients that may have pending orders.
+    with_orders: BTreeSet<ClientId>,
+    /// The running processes.
     children: HashSet<ChildId>,
-    /// Requests of the modern era, and the clients that the hub plays for them.
+    /// Modern requests, and the clients that the hub plays for them.
     modern: Modern,
-    /// Who may come over the network.
+    /// Who may connect over the network.
     principals: Vec<Arc<Principal>>,
-    /// What this hub is called on record.
+    /// The name of this hub in the audit log.
     name: String,
     longest: usize,
     last_client: u64,
 }
 
 impl Hub {
-    /// A hub without servers. `terms` and `given` are what clients' own roots are learned by.
+    /// A hub without servers. `terms` and `given` define the clients' own roots.
     pub(crate) fn new(name: String, settings: HubSettings, (terms, given): (Terms, Given), longest: usize) -> Hub {
         Hub {
             engine: Engine::behind_hub(longest),
@@ -137,7 +138,7 @@ impl Hub {
             branches: BTreeMap::new(),
             sessions: HashMap::new(),
             waiting: Vec::new(),
-            stirred: BTreeSet::new(),
+            with_orders: BTreeSet::new(),
             children: HashSet::new(),
             modern: Modern::default(),
             principals: Vec::new(),
@@ -147,12 +148,12 @@ impl Hub {
         }
     }
 
-    /// Lets these in, too.
+    /// Also accepts these principals.
     pub(crate) fn admitting(self, principals: Vec<Arc<Principal>>) -> Hub {
         Hub { principals, ..self }
     }
 
-    /// Adds a server, behind all others.
+    /// Adds a server after all others.
     pub(crate) fn add(&mut self, shown: Served, configured: Server) -> ServerId {
         let held = configured.rules.held;
         let instructions = configured.memory.instructions().map(|text| shortened(&text, LONGEST_INSTRUCTIONS));
@@ -162,8 +163,8 @@ impl Hub {
         id
     }
 
-    /// The configuration changed. `added` are new or have changed; `names` are all there are, in order. A server that did not change
-    /// goes on as if nothing had happened.
+    /// The configuration changed. `added` are the new or changed servers; `names` are all servers, in order.
+    /// Unchanged servers are not disturbed.
     pub(crate) fn reconfigure(
         &mut self,
         now: Duration,
@@ -190,15 +191,15 @@ impl Hub {
         (ids, effects)
     }
 
-    /// The client on this machine has come. None if there are too many.
+    /// The client on this machine connects. `None` if there are too many.
     pub(crate) fn open(&mut self) -> Option<ClientId> {
         self.open_for(self.name.clone().into())
     }
 
-    /// Somebody has come over the network. None if there are too many, or nobody knows them.
+    /// A client connects over the network. `None` if there are too many, or the principal is unknown.
     pub(crate) fn open_to(&mut self, caller: Caller) -> Option<ClientId> {
         let principal = Arc::clone(self.principals.get(caller.principal)?);
-        // Each session has a name of its own on record.
+        // Each session has its own name in the audit log.
         let name = format!("{}-{}", self.name, self.last_client + 1);
         let party = Party { name, principal: Some(principal) };
         if caller.purpose != CallerPurpose::Request {
@@ -226,7 +227,7 @@ impl Hub {
         id
     }
 
-    /// A client is gone: its branches end, and nothing of it is kept.
+    /// A client is gone: its branches are closed, and nothing of it is kept.
     pub(crate) fn forget(&mut self, now: Duration, id: ClientId) -> Vec<Effect> {
         let mut effects = Vec::new();
         self.end_visits_of(now, id);
@@ -235,7 +236,7 @@ impl Hub {
         }
         self.clients.remove(&id);
         self.waiting.retain(|(client, ..)| *client != id);
-        self.stirred.remove(&id);
+        self.with_orders.remove(&id);
         self.carry_out_all(now, &mut effects);
         effects
     }
@@ -251,7 +252,7 @@ impl Hub {
         self.carry_out(now, id)
     }
 
-    /// A client says no more.
+    /// A client has closed its end.
     pub(crate) fn client_closed(&mut self, now: Duration, id: ClientId) -> Vec<Effect> {
         if let Some(client) = self.clients.get_mut(&id) {
             client.closed(now);
@@ -264,7 +265,7 @@ impl Hub {
         effects
     }
 
-    /// A client is being left.
+    /// A client is being dropped.
     pub(crate) fn left(&mut self, now: Duration, id: ClientId) -> Vec<Effect> {
         if let Some(client) = self.clients.get_mut(&id) {
             client.give_up();
@@ -281,7 +282,7 @@ impl Hub {
         effects
     }
 
-    /// The same event to all sessions that are this client's alone.
+    /// Sends an event to all sessions that only this client uses.
     fn tell_branches(
         &mut self,
         now: Duration,
@@ -300,12 +301,12 @@ impl Hub {
         self.branches_of(id).map(|(_, session)| session)
     }
 
-    /// The branches of a client. There may be many clients, and this is asked for each of them all the time.
+    /// The branches of a client. Called often, with many clients.
     fn branches_of(&self, id: ClientId) -> impl Iterator<Item = ((ClientId, usize), SessionId)> {
         self.branches.range((id, 0)..=(id, usize::MAX)).map(|(branch, session)| (*branch, *session))
     }
 
-    /// Something happened that no client did.
+    /// Handles an event that did not come from a client.
     pub(crate) fn step(&mut self, now: Duration, event: Event<'_>) -> Vec<Effect> {
         if let Event::Gone(child) | Event::NotStarted(child, ..) = &event {
             self.children.remove(child);
@@ -330,9 +331,9 @@ impl Hub {
             self.hear(now, session, &mut effects);
         }
         if client.is_none() {
-            // There may be many clients, and most of them rest.
+            // There may be many clients, and most of them are idle.
             for (id, client) in self.clients.iter_mut().filter(|(_, client)| client.is_due(now)) {
-                self.stirred.insert(*id);
+                self.with_orders.insert(*id);
                 client.tick(now);
             }
             self.modern_tick(now, &mut effects);
@@ -341,7 +342,7 @@ impl Hub {
         effects
     }
 
-    /// Starts beyond the limit do not happen. It is as if they had ended at once: they are tried again later.
+    /// Drops starts beyond the limit. The engine sees them as having ended at once, and tries again later.
     fn admitted(&mut self, now: Duration, effects: Vec<Effect>) -> Vec<Effect> {
         // Few events start anything.
         if !effects.iter().any(|effect| matches!(effect, Effect::Start(..))) {
@@ -351,7 +352,7 @@ impl Hub {
         while let Some(effect) = queue.pop_front() {
             match &effect {
                 Effect::Start(child, ..) if self.children.len() >= self.settings.limits.children => {
-                    let failure = Failure::new("too many servers run at a time (`limits.children`)");
+                    let failure = Failure::new("too many servers are running (`limits.children`)");
                     queue.extend(self.step(now, Event::ChildEnded(*child, &failure)));
                     queue.extend(self.step(now, Event::Gone(*child)));
                 }
@@ -365,7 +366,7 @@ impl Hub {
         admitted
     }
 
-    /// The operator or the user gives something else. Each server keeps its own ceiling.
+    /// The operator's or user's root sources have changed. Each server keeps its own ceiling.
     pub(crate) fn give(&mut self, now: Duration, given: &Given) -> Vec<Effect> {
         let mut effects = Vec::new();
         for id in self.servers.iter().filter_map(|server| server.server).collect::<Vec<_>>() {
@@ -382,15 +383,15 @@ impl Hub {
         effects
     }
 
-    /// What `get-roots` tells of a server.
+    /// What `get-roots` returns about a server.
     fn view(&self, id: ClientId, server: usize) -> View {
         let session = self.branches.get(&(id, server)).and_then(|session| self.engine.session(*session));
         let places = session.and_then(Session::places);
         let roots = places.map(|places| places.iter().map(|place| Shown::new(place).to_string()).collect());
         let confinement = match self.servers.get(server).map(|server| (server.held, server.runs)) {
-            Some((Held::Elsewhere, _)) => "it runs elsewhere and sees no files of this machine",
-            Some((_, Runs::Elsewhere)) => "it runs elsewhere; the paths in its calls are checked",
-            Some((Held::ByKernel, _)) => "the kernel holds it to its roots, and its calls are checked",
+            Some((Held::Elsewhere, _)) => "it runs on another machine and sees no files of this one",
+            Some((_, Runs::Elsewhere)) => "it runs on another machine; the paths in its calls are checked",
+            Some((Held::ByKernel, _)) => "the kernel confines it to its roots, and its calls are checked",
             _ => "only its calls are checked",
         };
         let names = session.and_then(Session::names);

@@ -15,10 +15,10 @@ use super::branch::{Branch, Phase};
 use super::client::{Client, LONGEST_SHOWN, Order};
 use crate::config::Catalog;
 
-/// How many tools `find-tools` tells of.
+/// How many tools `find-tools` returns.
 const MOST_FOUND: usize = 50;
 
-/// A tool of the hub's own.
+/// One of the hub's own tools.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum OwnTool {
     GetRoots,
@@ -28,19 +28,19 @@ pub(super) enum OwnTool {
     CallTool,
 }
 
-/// A call of one that waits.
+/// A waiting call of `get-roots`.
 #[derive(Debug)]
 pub(super) struct OwnCall {
     pub(super) id: Box<str>,
     arrived: Duration,
 }
 
-/// What only the hub knows of a server, for `get-roots`.
+/// What only the hub knows about a server, for `get-roots`.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct View {
-    /// The roots that it runs in, or would run in; none where they are not known.
+    /// The roots that it has or would have; `None` if they are not known.
     pub(super) roots: Option<Vec<String>>,
-    /// What it calls them, if it has other names for them.
+    /// The server's own names for them, if they differ.
     pub(super) names: Option<String>,
     pub(super) confinement: &'static str,
     pub(super) processes: usize,
@@ -60,7 +60,7 @@ impl OwnTool {
         }
     }
 
-    /// The tool of this name. Without the compact form there is only `get-roots`.
+    /// The tool with this name. Without the compact form there is only `get-roots`.
     pub(super) fn of(name: &str, compact: bool) -> Option<OwnTool> {
         let tool = OwnTool::ALL.into_iter().find(|tool| tool.name() == name)?;
         (compact || tool == OwnTool::GetRoots).then_some(tool)
@@ -70,27 +70,27 @@ impl OwnTool {
         let text = |says: &str| json!({"type": "string", "description": says});
         let (says, properties, required) = match self {
             OwnTool::GetRoots => (
-                "Tells which directories the user shares, which of them each server gets, and how each server is held to them",
+                "Shows which directories the user shares, which of them each server gets, and how each server is confined to them",
                 json!({}),
                 json!([]),
             ),
             OwnTool::ListAllTools => ("Lists the tools of all servers, by server", json!({}), json!([])),
             OwnTool::FindTools => (
-                "Finds tools whose name or description has all of these words",
-                json!({"query": text("words, with blanks between them")}),
+                "Finds tools whose name or description contains all of these words",
+                json!({"query": text("words, separated by spaces")}),
                 json!(["query"]),
             ),
             OwnTool::GetTool => (
-                "Tells everything about one tool, its arguments included",
+                "Describes one tool, including its arguments",
                 json!({"serverName": text("the server's name"), "toolName": text("the tool's name")}),
                 json!(["serverName", "toolName"]),
             ),
             OwnTool::CallTool => (
-                "Calls a tool of a server. Paths in its arguments are held to the roots",
+                "Calls a tool of a server. Paths in its arguments are checked against the roots",
                 json!({
                     "serverName": text("the server's name"),
                     "toolName": text("the tool's name"),
-                    "toolArgs": {"type": "object", "description": "the tool's arguments, as `get-tool` tells them"},
+                    "toolArgs": {"type": "object", "description": "the tool's arguments, as `get-tool` describes them"},
                 }),
                 json!(["serverName", "toolName"]),
             ),
@@ -105,7 +105,7 @@ impl OwnTool {
     }
 }
 
-/// The hub's own tools as a list has them.
+/// The hub's own tools as list entries.
 pub(super) fn listed(compact: bool) -> Vec<Value> {
     let listed = OwnTool::ALL.into_iter().filter(|tool| compact || *tool == OwnTool::GetRoots);
     listed.map(OwnTool::entry).collect()
@@ -116,7 +116,7 @@ impl Client {
         self.settings.catalog == Catalog::Compact
     }
 
-    /// A call of a tool of the hub's own.
+    /// Handles a call of one of the hub's own tools.
     pub(super) fn call_own(
         &mut self,
         tool: OwnTool,
@@ -173,21 +173,22 @@ impl Client {
         });
     }
 
-    /// The server of this name, if its tool of that name may be called.
+    /// The server with this name, if this tool may be called.
     fn callable(&self, server: &str, tool: &str) -> Result<usize, String> {
         let Some((position, known)) = self.ordered().find(|(_, known)| known.name == server) else {
             let known: Vec<&str> = self.ordered().map(|(_, server)| server.name.as_str()).collect();
             return Err(format!(
-                "there is no server `{}`; there are: {}",
+                "unknown server `{}`; known servers: {}",
                 shown(server, LONGEST_SHOWN),
                 known.join(", ")
             ));
         };
-        // SECURITY: what is left out of the list cannot be called either (test: a_denied_tool_is_neither_listed_nor_called)
+        // SECURITY: a tool that is not listed cannot be called either (test:
+        // a_denied_tool_is_neither_listed_nor_called)
         if known.allows(tool) { Ok(position) } else { Err(no_tool(server, tool)) }
     }
 
-    /// The tools of all servers that `wanted` takes by name and description.
+    /// The tools of all servers that `wanted` accepts by name and description.
     fn all_tools(&self, wanted: impl Fn(&str, &str) -> bool, most: usize) -> Value {
         let mut servers = Vec::new();
         let mut left = most;
@@ -223,7 +224,7 @@ impl Client {
         found.ok_or_else(|| no_tool(server, tool))
     }
 
-    /// Answers calls of `get-roots` once the roots are known, or will not be.
+    /// Answers calls of `get-roots` once the roots are known, or will not become known.
     pub(super) fn answer_own_calls(&mut self) {
         if self.own_calls.is_empty() {
             return;
@@ -236,7 +237,7 @@ impl Client {
         }
     }
 
-    /// Until when a call of `get-roots` waits.
+    /// How long a call of `get-roots` waits.
     pub(super) fn own_call_wakes_at(&self, call: &OwnCall) -> Option<Duration> {
         match self.roots.as_ref()?.turn(call.arrived, self.now) {
             Turn::Wait { until } => Some(until),
@@ -244,7 +245,7 @@ impl Client {
         }
     }
 
-    /// Answers a call of `get-roots`, with what the hub knows of each server.
+    /// Answers a call of `get-roots`, with what the hub knows about each server.
     pub(super) fn describe(&mut self, id: &str, views: &[View]) {
         let published = self.roots.as_ref().and_then(SessionGuard::published);
         let list = published.map_or(&[][..], Published::list);
@@ -257,7 +258,7 @@ impl Client {
             }
             told
         });
-        // Told on, and never opened.
+        // Passed on, but never opened.
         let others = published.map_or(&[][..], Published::others);
         let others = others.iter().map(|other| entry(Some(&other.uri), Access::NONE, other.title()));
         let roots: Vec<Value> = shared.chain(others).collect();

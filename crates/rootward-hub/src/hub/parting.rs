@@ -1,4 +1,4 @@
-//! Which server a request is for, and the request in that server's own words.
+//! Routes requests to servers, under the servers' own names.
 
 use std::time::Duration;
 
@@ -11,14 +11,14 @@ use serde_json::value::RawValue;
 use super::client::{Client, LONGEST_SHOWN, Parked};
 use super::own_tools::OwnTool;
 
-/// Whom a request is for.
+/// The target of a request.
 enum Way<'j> {
     To(usize),
-    /// A server that calls it otherwise: this part of the request becomes that.
+    /// A server with another name for it: replace this part of the request.
     Renamed(usize, &'j RawValue, String),
-    /// Nobody knows before these lists are there.
+    /// Not known until these lists are available.
     After(&'static [&'static str]),
-    /// Nobody: an error of this code.
+    /// No server: return this error.
     Nobody(i32, String),
 }
 
@@ -27,11 +27,11 @@ const PROMPTS: &[&str] = &[method::LIST_PROMPTS];
 const RESOURCES: &[&str] = &[method::LIST_RESOURCES, method::LIST_TEMPLATES];
 
 impl Client {
-    /// Passes a request on to the server it is for. It waits until `until` for lists that would tell.
+    /// Forwards a request to its server. It waits until `until` for lists that show the owner.
     pub(super) fn part(&mut self, envelope: &Envelope<'_>, id: &str, until: Duration) {
         let method = envelope.method().unwrap_or_default();
-        // SECURITY: a key that stands twice could name one tool here and another one there
-        // (test: a_request_that_reads_two_ways_reaches_no_server)
+        // SECURITY: with a duplicate key, the request could name one tool here and another one there (test:
+        // a_request_that_reads_two_ways_reaches_no_server)
         let Some(params) = envelope.params().and_then(Members::read) else {
             let says = "the params are refused: not an object, or a duplicate key";
             return self.tell(&message::error(id, INVALID_PARAMS, says, None));
@@ -61,14 +61,14 @@ impl Client {
                 self.park(envelope, id, lists, until);
             }
             Way::After(_) => {
-                let says = format!("no server that answers offers what this `{method}` names");
+                let says = format!("no responding server offers what this `{method}` names");
                 self.tell(&message::error(id, INVALID_PARAMS, &says, None));
             }
             Way::Nobody(code, says) => self.tell(&message::error(id, code, &says, None)),
         }
     }
 
-    /// Has a request wait for lists.
+    /// Makes a request wait for lists.
     pub(super) fn park(&mut self, envelope: &Envelope<'_>, id: &str, lists: &'static [&'static str], until: Duration) {
         for list in lists {
             self.load(list);
@@ -76,7 +76,7 @@ impl Client {
         self.parked.push(Parked { text: envelope.text().into(), id: id.into(), lists, until });
     }
 
-    /// Passes on requests whose lists have come, or that have waited long enough.
+    /// Forwards requests whose lists have arrived, or that have waited long enough.
     pub(super) fn part_parked(&mut self) {
         if self.parked.is_empty() {
             return;
@@ -90,7 +90,7 @@ impl Client {
         }
     }
 
-    /// A request is now a server's to answer.
+    /// Hands a request to a server.
     pub(super) fn forward(&mut self, server: usize, id: &str, line: Vec<u8>) {
         if self.passing.as_ref().is_some_and(|passing| !passing.may_get(server, id)) {
             return self.refuse_state(id);
@@ -126,7 +126,7 @@ impl Client {
             Some(server) => Way::To(server),
             None if !RESOURCES.iter().all(|list| self.is_loaded(list)) => Way::After(RESOURCES),
             None => {
-                // A server may have more than it lists.
+                // A server may have more resources than it lists.
                 let offers = |server: &&usize| self.branches[**server].offers("resources");
                 let mut offering = self.order.iter().filter(offers).copied();
                 match (offering.next(), offering.next()) {
@@ -161,7 +161,7 @@ impl Client {
         }
     }
 
-    /// The client says which logs it wants: all servers hear it, also those that begin later.
+    /// The client sets its log level: all servers get it, including those that start later.
     fn set_level(&mut self, envelope: &Envelope<'_>, id: &str) {
         self.level = envelope.params().map(ToOwned::to_owned);
         for server in 0..self.branches.len() {

@@ -1,8 +1,9 @@
-//! A stand-in's branches to servers of the modern era: requests are passed on as their client sent them.
+//! A stand-in's branches to modern servers: requests are forwarded as their client sent them.
 //!
-//! Inside the hub a modern request has the form of a legacy one, so that it is parted and renamed like any other. What the legacy form lacks
-//! is *carried* beside it, and joined to it when it goes to a modern server. A branch that is modern is a modern session of the engine, with
-//! the hub as its client: the engine's question for roots is answered here, from what the client told the hub.
+//! Inside the hub a modern request has the form of a legacy one, so that it is routed and renamed like any other.
+//! What the legacy form lacks is *carried* beside it, and added again for a modern server. A modern branch is a
+//! modern session of the engine, with the hub as its client: the engine's request for roots is answered here, from
+//! what the client told the hub.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -21,68 +22,70 @@ use super::branch::{EraQuestion, Own, Phase};
 use super::client::{Client, Order};
 use crate::config::Isolation;
 
-/// How long a server may take to say which era it is of, before it is greeted as a legacy server as well. A silent one is remembered.
+/// How long a server may take to tell its era before it is also greeted as a legacy server. A silent server is
+/// remembered.
 const TELLS_ERA_WITHIN: Duration = Duration::from_secs(2);
 
-/// The same for a server that has said that it is of the modern era, and was late.
+/// The same for a server that turned out to be modern, but answered late.
 const KNOWN_TELLS_ERA_WITHIN: Duration = Duration::from_mins(1);
 
-/// How often a branch may ask for the roots of one call: once for the call, and once more for each round that the server asks in.
+/// How often a branch may ask for the roots of one call: once for the call, and once for each round that the server
+/// starts.
 const MOST_ASKED: u8 = 8;
 
 /// How a stand-in speaks to modern servers.
 #[derive(Debug)]
 pub(super) struct Passing {
-    /// What requests of the hub's own say of the client.
+    /// The client metadata in the hub's own requests.
     meta: String,
-    /// The client's list of roots, as the result of `roots/list`; none if it told none.
+    /// The client's list of roots, as the result of `roots/list`; `None` if it sent none.
     roots: Option<String>,
-    /// Open requests, by the id that they have here.
+    /// Open requests, by their id here.
     open: HashMap<Box<str>, OpenRequest>,
-    /// Requests that a modern server has answered, and which.
+    /// Requests that a modern server has answered, with that server.
     answered: HashMap<Box<str>, usize>,
     /// Whether somebody listens for changes.
     listened_to: bool,
 }
 
-/// What a modern request brings beyond its legacy form.
+/// The parts of a modern request that its legacy form lacks.
 #[derive(Debug)]
 pub(super) struct Carried {
     /// `_meta`.
     pub(super) meta: String,
-    /// The state of the server that asked in the round before, and its position.
+    /// The state of the server that asked in the previous round.
     pub(super) state: Option<ServerState>,
-    /// The client's answers to what it asked.
+    /// The client's answers to its questions.
     pub(super) responses: Vec<(String, Box<str>)>,
 }
 
 /// The state of a server between two rounds.
 #[derive(Clone, Debug)]
 pub(super) struct ServerState {
-    /// Its position.
+    /// The index of the server.
     pub(super) server: usize,
-    /// As JSON; none if the server has none.
+    /// As JSON; `None` if the server has none.
     pub(super) state: Option<Box<str>>,
 }
 
 #[derive(Debug)]
 struct OpenRequest {
     carried: Carried,
-    /// As a modern server got it.
+    /// The message that a modern server got.
     sent: Option<Vec<u8>>,
     /// How often its branch has asked for roots.
     asked: u8,
 }
 
-/// Whether a modern server tells the hub of changes.
+/// Whether a modern server reports changes to the hub.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) enum Listens {
     /// It was not asked to, or stopped.
     #[default]
     No,
-    /// By the request of this id.
+    /// Through the request with this id.
     By(Box<str>),
-    /// It does not know how: its lists are asked for each time.
+    /// It does not support that: its lists are requested each time.
     Never,
 }
 
@@ -91,20 +94,20 @@ impl Passing {
         Passing { meta, roots, open: HashMap::new(), answered: HashMap::new(), listened_to: false }
     }
 
-    /// A request of this id is about to be parted.
+    /// A request with this id is about to be routed.
     pub(super) fn begin(&mut self, id: &str, carried: Carried) {
         self.open.insert(key(id), OpenRequest { carried, sent: None, asked: 0 });
     }
 
-    /// Nobody awaits the answer to it any more, or it has come: which modern server gave it.
+    /// The request was answered or cancelled. Returns the modern server that answered it.
     pub(super) fn end(&mut self, id: &str) -> Option<usize> {
         self.open.remove(&key(id));
         self.answered.remove(&key(id))
     }
 
     /// Whether this server may get a request.
-    // SECURITY: the state of one server is not told to another, which may have the tool of that name by now
-    // (test: a_state_goes_to_the_server_that_gave_it)
+    // SECURITY: one server's state is never sent to another, which may have a tool of the same name by now (test:
+    // a_state_goes_to_the_server_that_gave_it)
     pub(super) fn may_get(&self, server: usize, id: &str) -> bool {
         let state = self.open.get(&key(id)).and_then(|open| open.carried.state.as_ref());
         state.is_none_or(|state| state.server == server)
@@ -115,14 +118,15 @@ impl Passing {
         open.carried.meta.len() + responses.sum::<usize>() + open.sent.as_ref().map_or(0, Vec::len)
     }
 
-    /// The bytes that it holds.
+    /// The number of bytes that it holds.
     pub(super) fn held_bytes(&self) -> usize {
         self.open.values().map(Passing::bytes).sum()
     }
 }
 
 impl Client {
-    /// Whether a server is asked for its era. One that several clients share is greeted for all of them, in the legacy era.
+    /// Whether a server is asked for its era. A server that several clients share is greeted for all of them, in the
+    /// legacy era.
     pub(super) fn probes(&self, server: usize) -> bool {
         let shares = self.servers.get(server).is_none_or(|server| server.isolation != Isolation::Session);
         let asks = self.branches.get(server).is_some_and(|branch| branch.era_question != EraQuestion::Skipped);
@@ -155,7 +159,8 @@ impl Client {
         until.min()
     }
 
-    /// Greets servers that are late to tell their era. Most legacy servers refuse at once what they do not know; some say nothing.
+    /// Greets servers that are late to tell their era. Most legacy servers refuse an unknown method at once; some do
+    /// not answer.
     pub(super) fn greet_late(&mut self) {
         for server in 0..self.branches.len() {
             if matches!(self.branches[server].phase, Phase::Probing { until } if until <= self.now) {
@@ -164,7 +169,7 @@ impl Client {
         }
     }
 
-    /// A server has said which era it is of, or that it does not know what it was asked.
+    /// A server has told its era, or does not know the question.
     pub(super) fn discovered(&mut self, server: usize, envelope: &Envelope<'_>) {
         let Some(result) = envelope.result().filter(|result| is_modern(result)) else {
             if matches!(self.branches[server].phase, Phase::Probing { .. }) {
@@ -175,14 +180,14 @@ impl Client {
         if matches!(self.branches[server].phase, Phase::Probing { .. }) {
             return self.is_ready_modern(server, result);
         }
-        // It was late, and was greeted as a legacy server meanwhile: it begins again, in its own era.
+        // It was late and has already been greeted as a legacy server: start over, in its own era.
         if self.branches[server].phase == Phase::Greeting {
             self.branches[server].era_question = EraQuestion::Patient;
             self.begin_again(server);
         }
     }
 
-    /// Opens a branch once more. What waits for the server goes on waiting.
+    /// Opens a branch again. Queued messages keep waiting.
     pub(super) fn begin_again(&mut self, server: usize) {
         self.branches[server].phase = Phase::Closed;
         self.own.retain(|_, own| own.server() != server || matches!(own, Own::List(..)));
@@ -207,7 +212,7 @@ impl Client {
         self.ask_again(server, &from_before);
     }
 
-    /// Passes a line on to a modern server.
+    /// Forwards a line to a modern server.
     pub(super) fn pass_modern(&mut self, server: usize, line: &[u8]) {
         let Ok(Message::Single(envelope)) = Message::parse(line) else { return };
         let (Kind::Request, Some(id)) = (envelope.kind(), envelope.id()) else {
@@ -245,7 +250,8 @@ impl Client {
         self.orders.push_back(Order::Line(server, passed));
     }
 
-    /// A modern server, or the engine before it, has answered a client's request. Whether that is dealt with here: a question for roots is.
+    /// A modern server, or the engine in front of it, has answered a client's request. Returns true if it was a
+    /// request for roots, which is handled here.
     pub(super) fn answers_modern(&mut self, server: usize, id: Id<'_>, envelope: &Envelope<'_>) -> bool {
         let result = envelope.result();
         let is_asked = result.is_some_and(|result| {
@@ -256,8 +262,8 @@ impl Client {
             return true;
         }
         if let Some(task) = result.and_then(|result| task_of(method::CALL_TOOL, result)) {
-            // SECURITY: who begins a task later under the same name does not get what is said about the first
-            // (test: a_task_stays_with_the_server_that_began_it)
+            // SECURITY: a later task with the same name must not receive requests about the first one (test:
+            // a_task_stays_with_the_server_that_began_it)
             self.tasks.entry(task).or_insert(server);
         }
         if let Some(passing) = &mut self.passing {
@@ -288,7 +294,7 @@ impl Client {
             Some(line) => self.orders.push_back(Order::Line(server, line)),
             None => {
                 self.calls.remove(&id.key());
-                let says = "the server asks for its roots again and again";
+                let says = "the server keeps asking for its roots";
                 self.tell(&message::error(id.as_str(), INTERNAL_ERROR, says, None));
             }
         }
@@ -299,7 +305,7 @@ impl Client {
         self.tell(&message::error(id, INVALID_PARAMS, NOT_OF_THIS_REQUEST, None));
     }
 
-    /// Somebody listens for changes, or nobody does any more. A server that is asked to tell goes on telling.
+    /// Records whether somebody listens for changes. A server that already reports changes keeps doing so.
     pub(super) fn is_listened_to(&mut self, listened_to: bool) {
         let Some(passing) = &mut self.passing else { return };
         passing.listened_to = listened_to;
@@ -313,7 +319,7 @@ impl Client {
         }
     }
 
-    /// A resource is subscribed to, or not any more.
+    /// A resource is subscribed to or unsubscribed from.
     fn listen_for(&mut self, server: usize, uri: String, begins: bool) {
         let resources = &mut self.branches[server].resources;
         let is_news = if begins { resources.insert(uri) } else { resources.remove(&uri) };
@@ -322,7 +328,7 @@ impl Client {
         }
     }
 
-    /// Has a modern server tell of changes to its lists, and of the resources that are subscribed to.
+    /// Asks a modern server to report changes to its lists and to subscribed resources.
     fn listen(&mut self, server: usize) {
         let id = self.own_id();
         let (Some(passing), Some(branch)) = (&self.passing, self.branches.get_mut(server)) else { return };
@@ -333,12 +339,12 @@ impl Client {
         self.orders.push_back(Order::Line(server, line.into_bytes()));
         if let Listens::By(before) = before {
             self.own.remove(&before);
-            let line = message::cancelled(&before, "something else is listened for");
+            let line = message::cancelled(&before, "the subscription changed");
             self.orders.push_back(Order::Line(server, line.into_bytes()));
         }
     }
 
-    /// A server does not tell of changes any more: its lists may have changed unheard.
+    /// A server no longer reports changes: its lists may change unnoticed.
     pub(super) fn listening_ended(&mut self, server: usize, id: &str, envelope: &Envelope<'_>) {
         let error = envelope.error().and_then(Members::read).and_then(|error| error.get("code"));
         let is_unknown = error.is_some_and(|code| code.get() == METHOD_NOT_FOUND.to_string());

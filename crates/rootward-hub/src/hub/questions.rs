@@ -1,4 +1,5 @@
-//! What servers ask the client and tell it. Their questions get ids and progress tokens of the hub's own: two servers may use the same.
+//! Requests and notifications from servers to the client. Requests get new ids and progress tokens, because two
+//! servers may use the same.
 
 use std::time::{Duration, SystemTime};
 
@@ -14,32 +15,32 @@ use super::client::{Client, Order};
 use super::renaming::renamed;
 use crate::engine::read_list;
 
-/// From how many bytes on a line is outlined before it is read.
+/// Lines of at least this size are outlined before they are parsed.
 const LARGE: usize = 1 << 16;
 
-/// The longest sentence about a root for the operator, in characters.
+/// The longest message to the operator about a root, in characters.
 const LONGEST_SAID: usize = 10_000;
 
-/// A question to the client that is open.
+/// An open request to the client.
 #[derive(Debug)]
 pub(super) enum Asked {
-    /// For its roots, and who wants to know them.
+    /// For its roots, with everyone who asked.
     Roots {
         askers: Vec<Asker>,
-        /// A change was announced since: later askers need a new answer.
+        /// Whether a change was announced since: later askers need a new answer.
         is_old: bool,
     },
     /// A server's.
     Server {
         server: usize,
-        /// The id that the server gave it.
+        /// The id that the server used.
         id: Box<str>,
-        /// What the server wants to be told about its progress with.
+        /// The server's progress token.
         token: Option<Box<RawValue>>,
     },
 }
 
-/// Who wants to know the client's roots.
+/// Who asked for the client's roots.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Asker {
     Branch(usize, Box<str>),
@@ -47,7 +48,7 @@ pub(super) enum Asker {
 }
 
 impl Client {
-    /// A line out of the branch of a server.
+    /// Handles a line from a server's branch.
     pub(super) fn server_line(&mut self, now: Duration, server: usize, line: &[u8]) {
         self.now = now.max(self.now);
         if line.len() >= LARGE && self.passes_large_answer(server, line) {
@@ -59,22 +60,22 @@ impl Client {
                 Kind::Request => self.server_asks(server, &envelope),
                 Kind::Notification => self.server_notifies(server, &envelope),
             },
-            // The engine passes on single messages only.
+            // The engine passes on only single messages.
             Ok(Message::Batch(_)) | Err(_) => {}
         }
         self.settle();
     }
 
-    /// Whether a large line is an answer that the client waits for; it is passed on then.
+    /// Whether a large line is an answer that the client waits for. If so, it is forwarded.
     fn passes_large_answer(&mut self, server: usize, line: &[u8]) -> bool {
         let Some(outline) = outline(line) else { return false };
         let Ok(Message::Single(envelope)) = Message::parse(outline.as_bytes()) else { return false };
         let (Kind::Response | Kind::ErrorResponse, Some(id)) = (envelope.kind(), envelope.id()) else { return false };
-        // What a modern server answers may be a question.
+        // A modern server's answer may be a question.
         if self.branches.get(server).is_none_or(|branch| branch.is_modern) {
             return false;
         }
-        // An id that was left out is nobody's.
+        // The outline omits long ids, so an empty id matches no request.
         if id.as_str() == "\"\"" || self.own.contains_key(&id.key()) || self.calls.get(&id.key()) != Some(&server) {
             return false;
         }
@@ -101,7 +102,7 @@ impl Client {
         self.out.push_bytes(&line);
     }
 
-    /// A notification of a server's.
+    /// Handles a notification from a server.
     fn server_notifies(&mut self, server: usize, envelope: &Envelope<'_>) {
         let method = envelope.method().unwrap_or_default();
         if let Some(list) = offer::LISTS.iter().find(|list| list.changed == method) {
@@ -113,19 +114,19 @@ impl Client {
         }
     }
 
-    /// A server does not await an answer of the client's any more.
+    /// A server cancels a request to the client.
     fn server_cancels(&mut self, server: usize, envelope: &Envelope<'_>) {
         let params = envelope.params().and_then(Members::read);
         let Some(id) = params.and_then(|params| params.get(keys::REQUEST_ID)).map(|id| key(id.get())) else { return };
         let of_server = |asked: &Asked| matches!(asked, Asked::Server { server: of, id: own, .. } if *of == server && key(own) == id);
         if let Some(asked) = self.asked.iter().find(|(_, asked)| of_server(asked)).map(|(asked, _)| asked.clone()) {
             self.asked.remove(&asked);
-            return self.tell(&message::cancelled(&asked, "the server does not await the answer any more"));
+            return self.tell(&message::cancelled(&asked, "the server no longer needs the answer"));
         }
         self.drop_asker(|asker| matches!(asker, Asker::Branch(of, own) if *of == server && key(own) == id));
     }
 
-    /// The client answers.
+    /// Handles an answer from the client.
     pub(super) fn client_answers(&mut self, envelope: &Envelope<'_>) {
         let Some(id) = envelope.id() else { return };
         match self.asked.remove(&id.key()) {
@@ -141,7 +142,7 @@ impl Client {
                 }
             }
             Some(Asked::Server { server, id, .. }) => self.pass_answer(server, &id, envelope),
-            None => self.say("an answer of the client's that nobody asked for is left out"),
+            None => self.say("ignored an answer from the client that nobody asked for"),
         }
     }
 
@@ -154,7 +155,7 @@ impl Client {
         }
     }
 
-    /// The client tells how far it has come with a question of a server's.
+    /// The client reports progress on a server's request.
     pub(super) fn client_progress(&mut self, envelope: &Envelope<'_>) {
         let params = envelope.params().and_then(Members::read);
         let Some(own) = params.as_ref().and_then(|params| params.get(keys::PROGRESS_TOKEN)) else { return };
@@ -164,10 +165,10 @@ impl Client {
         self.send_if_open(server, &String::from_utf8_lossy(&line));
     }
 
-    /// Asks the client for its roots, or has an asker share the answer to the question that is open.
+    /// Asks the client for its roots, or adds the asker to the open request.
     pub(super) fn ask_for_roots(&mut self, asker: Asker, cursor: Option<&str>) {
-        // SECURITY: an answer to a question from before a change may be the old list
-        // (test: who_asks_after_a_change_gets_no_answer_from_before_it)
+        // SECURITY: an answer to a request from before a change may contain the old list (test:
+        // who_asks_after_a_change_gets_no_answer_from_before_it)
         let open = self.asked.values_mut().find_map(|asked| match asked {
             Asked::Roots { askers, is_old: false } if cursor.is_none() => Some(askers),
             _ => None,
@@ -177,11 +178,11 @@ impl Client {
         }
         let id = self.own_id();
         self.tell(&message::list_roots(&id, cursor));
-        // A page is of one asker's list.
+        // A later page belongs to one asker's list.
         self.asked.insert(id, Asked::Roots { askers: vec![asker], is_old: cursor.is_some() });
     }
 
-    /// The client's roots changed: open questions answer nobody who asks from now on.
+    /// The client's roots changed: open requests answer no later askers.
     pub(super) fn roots_questions_are_old(&mut self) {
         for asked in self.asked.values_mut() {
             if let Asked::Roots { is_old, .. } = asked {
@@ -190,7 +191,7 @@ impl Client {
         }
     }
 
-    /// Tells the owner of the client's roots of something, and does what it orders.
+    /// Reports an event to the session guard, and carries out its orders.
     pub(super) fn report(&mut self, event: impl FnOnce(&mut SessionGuard, Duration) -> Vec<RootsOrder>) {
         let now = self.now;
         let Some(roots) = &mut self.roots else { return };
@@ -204,7 +205,7 @@ impl Client {
         self.tell_left_out();
     }
 
-    /// Tells the operator which of the client's roots are left out, and puts it on record.
+    /// Tells the operator which of the client's roots are not used, and audits it.
     fn tell_left_out(&mut self) {
         let published = self.roots.as_ref().and_then(SessionGuard::published);
         let left_out = self.left_out.take(published);
@@ -224,19 +225,19 @@ impl Client {
         };
         let events = left_out.iter().map(|root| root.event(occasion)).collect();
         self.orders.push_back(Order::Record(events));
-        // What a client calls its roots goes to a terminal.
+        // A client's names for its roots are shown on a terminal.
         let says = left_out.iter().map(|root| Order::Say(shown(&root.to_string(), LONGEST_SAID)));
         self.orders.extend(says.collect::<Vec<_>>());
     }
 
-    /// The client's roots were looked up.
+    /// The client's roots were resolved.
     pub(super) fn placed(&mut self, now: Duration, placed: Placed) {
         self.now = now.max(self.now);
         self.report(|roots, now| roots.placed(now, placed));
         self.settle();
     }
 
-    /// An asker does not want to know any more. A question without askers is taken back.
+    /// Removes an asker. A request without askers is cancelled.
     fn drop_asker(&mut self, is_it: impl Fn(&Asker) -> bool) {
         let mut without = Vec::new();
         for (id, asked) in &mut self.asked {
@@ -249,11 +250,11 @@ impl Client {
         }
         for id in without {
             self.asked.remove(&id);
-            self.tell(&message::cancelled(&id, "the answer is not awaited any more"));
+            self.tell(&message::cancelled(&id, "the answer is no longer needed"));
         }
     }
 
-    /// A server's branch has ended: its questions are taken back.
+    /// A server's branch has ended: cancels its requests.
     pub(super) fn take_questions_back(&mut self, server: usize) {
         let is_its = |asked: &Asked| matches!(asked, Asked::Server { server: of, .. } if *of == server);
         let open = self.asked.extract_if(|_, asked| is_its(asked)).map(|(id, _)| id);
@@ -263,7 +264,7 @@ impl Client {
         self.drop_asker(|asker| matches!(asker, Asker::Branch(of, _) if *of == server));
     }
 
-    /// The client has closed its end: nobody gets answers any more.
+    /// The client has closed its end: no more answers will come.
     pub(super) fn closed(&mut self, now: Duration) {
         self.now = now.max(self.now);
         let open = std::mem::take(&mut self.asked);

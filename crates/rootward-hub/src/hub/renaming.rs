@@ -1,10 +1,10 @@
-//! Messages under other ids and progress tokens, because two peers may use the same.
+//! Gives messages new ids and progress tokens, because two peers may use the same.
 
 use rootward_protocol::frame::{Envelope, Id, Members, Message};
 use rootward_protocol::keys;
 use serde_json::value::RawValue;
 
-/// A request under another id. Its progress token, if it has one, becomes the same.
+/// A request under another id. Its progress token, if any, becomes the same as the id.
 pub(super) fn renamed(envelope: &Envelope<'_>, own: &str) -> (Vec<u8>, Option<Box<RawValue>>) {
     let mut line = Vec::new();
     if let Some(own) = Id::read(own) {

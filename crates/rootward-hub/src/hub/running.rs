@@ -1,4 +1,4 @@
-//! A hub put together and run: on standard input and output, or behind a door.
+//! Assembles and runs a hub: on standard input and output, or behind a door.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -25,13 +25,13 @@ use crate::wrap::{Launch, Lookout, Operator, Rules, Wrap};
 pub struct HubServer {
     /// Its name in the configuration.
     pub name: String,
-    /// What the names of its tools begin with.
+    /// The prefix of its tools.
     pub prefix: String,
     /// Which of its tools are offered.
     pub tools: ToolFilter,
     /// Which clients share a process of it.
     pub isolation: Isolation,
-    /// What holds for it.
+    /// The roots, policy and restrictions.
     pub rules: Rules,
     /// How it is started.
     pub launch: Launch,
@@ -39,25 +39,25 @@ pub struct HubServer {
 
 /// A hub with its servers.
 pub struct ConfiguredHub {
-    /// The servers, in the order of the configuration.
+    /// The servers, in configuration order.
     pub servers: Vec<HubServer>,
     /// How they are offered.
     pub settings: HubSettings,
-    /// What holds for the client's own roots, which `get-roots` tells of.
+    /// The terms for the client's own roots, which `get-roots` shows.
     pub terms: Terms,
-    /// What the operator and the user give.
+    /// The root sources of the operator and the user.
     pub given: Given,
-    /// Where handshakes are remembered, if anywhere.
+    /// The directory that caches handshakes, if any.
     pub handshakes: Option<PathBuf>,
-    /// Where is told what runs, if anywhere.
+    /// The directory for the status file, if any.
     pub status: Option<PathBuf>,
-    /// The longest message that is passed on.
+    /// The longest message that is forwarded.
     pub longest: usize,
-    /// Who keeps the record.
+    /// The audit log.
     pub audit: Option<Arc<dyn Audit>>,
-    /// Who looks whether what is given is still what it was, if anybody.
+    /// Watches the root sources for changes, if set.
     pub follow: Option<Box<dyn Lookout>>,
-    /// Who looks whether the configuration changed, if anybody.
+    /// Watches the configuration for changes, if set.
     pub reload: Option<Box<dyn Reload>>,
 }
 
@@ -67,24 +67,24 @@ impl fmt::Debug for ConfiguredHub {
     }
 }
 
-/// Looks whether the configuration changed.
+/// Checks whether the configuration changed.
 pub trait Reload: fmt::Debug {
-    /// What it says now; none where it says what it said before, or is not valid.
+    /// The new configuration; `None` if it is unchanged or not valid.
     fn look_ambient(&mut self) -> Option<Reloaded>;
 }
 
-/// A configuration that changed.
+/// A changed configuration.
 #[derive(Debug)]
 pub struct Reloaded {
     /// The names of all servers, in order.
     pub names: Vec<String>,
-    /// Those that are new or have changed.
+    /// The new or changed servers.
     pub changed: Vec<HubServer>,
     /// How they are offered.
     pub settings: HubSettings,
 }
 
-/// Who looks, and how servers are added.
+/// Watches the configuration, and knows how to add servers.
 #[derive(Debug)]
 pub(crate) struct Reloading {
     reload: Box<dyn Reload>,
@@ -92,7 +92,7 @@ pub(crate) struct Reloading {
 }
 
 impl Reloading {
-    /// Looks, and has the hub go on with what it finds.
+    /// Checks for changes, and applies them to the hub.
     pub(super) fn look_ambient(&mut self, now: Duration, hub: &mut Hub) -> Option<(Backings, Vec<Effect>)> {
         let Reloaded { names, changed, settings } = self.reload.look_ambient()?;
         let mut backings = Vec::new();
@@ -139,16 +139,17 @@ impl ConfiguredHub {
         }
     }
 
-    /// Serves the client on standard input and output until it is gone; the exit code. For a program with one thread, which calls
-    /// [`rootward_sandbox::launcher`] first.
+    /// Serves the client on standard input and output until it is gone. Returns the exit code. The program must be
+    /// single-threaded and call [`rootward_sandbox::launcher`] first.
     pub fn run(self, operator: &mut dyn Operator) -> io::Result<i32> {
         let (mut parts, Around { longest, audit, follow, status }) = self.put_together_ambient(Vec::new());
         let client = parts.0.hub.open().ok_or(io::ErrorKind::QuotaExceeded)?;
         Serving::stdio(client, parts, audit, longest, operator)?.following(follow).telling(status).run()
     }
 
-    /// Serves the principals that come through a door until the process at its other side has ended; the exit code. `begin` starts that
-    /// process, with the outer side of the door. For a program with one thread, which calls [`rootward_sandbox::launcher`] first.
+    /// Serves the principals that come through a door until the process at its other side has ended. Returns the exit
+    /// code. `begin` starts that process with the outer side of the door. The program must be single-threaded and
+    /// call [`rootward_sandbox::launcher`] first.
     pub fn run_behind<E: From<io::Error>>(
         self,
         principals: Vec<Principal>,
@@ -166,7 +167,7 @@ impl ConfiguredHub {
     fn put_together_ambient(self, principals: Vec<Arc<Principal>>) -> ((Clients, Backings), Around) {
         let ConfiguredHub { servers, settings, terms, given, handshakes, status, longest, audit, follow, reload } =
             self;
-        // No other session on record has this name.
+        // A random name, so that sessions in the audit log do not share one.
         let name = format!("{:016x}", RandomState::new().hash_one(std::process::id()));
         let idle = settings.idle;
         let mut hub = Hub::new(name, settings, (terms, given), longest).admitting(principals);
@@ -189,7 +190,7 @@ struct Around {
     status: Option<StatusFile>,
 }
 
-/// A server as clients, the engine and the front have it.
+/// Splits a server into the parts for clients, the engine and the front.
 fn parts_ambient(server: HubServer, handshakes: Option<PathBuf>, idle: Duration) -> (Served, Server, Backing) {
     let HubServer { name, prefix, tools, isolation, rules, launch } = server;
     let keeping = Keeping::new_ambient(handshakes, &launch.program, &launch.arguments).of_server(&name);

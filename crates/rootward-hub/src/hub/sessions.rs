@@ -1,4 +1,4 @@
-//! The sessions behind clients' branches: one for each client, or one for several. They are opened when a line is for them.
+//! The sessions behind clients' branches: one per client, or one for several. They are opened when a line needs them.
 
 use std::time::Duration;
 
@@ -12,14 +12,14 @@ use super::sharing::{Common, CommonRoots, Member, Shared};
 use crate::config::Isolation;
 use crate::engine::{ClientId, Effect, Entries, Event, MessageNumber, Outlet, Place, SessionId};
 
-/// Whose a session is.
+/// Who uses a session.
 #[derive(Debug)]
 pub(super) enum Whose {
     Of(ClientId),
     Shared(Box<Shared>),
 }
 
-/// Where a line of a client's goes.
+/// Where a client's line goes.
 enum Where {
     Session(SessionId),
     /// Once the client's roots are known.
@@ -28,11 +28,11 @@ enum Where {
 }
 
 impl Hub {
-    /// Does what a client orders, and what others order because of it, until nobody orders anything more.
+    /// Carries out a client's orders, and those that others give because of them, until none are left.
     pub(super) fn carry_out(&mut self, now: Duration, id: ClientId) -> Vec<Effect> {
         let mut effects = Vec::new();
-        self.stirred.insert(id);
-        while let Some(id) = self.stirred.pop_first() {
+        self.with_orders.insert(id);
+        while let Some(id) = self.with_orders.pop_first() {
             let waiting: Vec<_> = self.waiting.extract_if(.., |(of, ..)| *of == id).collect();
             for (_, server, line) in waiting {
                 self.send(now, (id, server), line, &mut effects);
@@ -45,9 +45,9 @@ impl Hub {
         effects
     }
 
-    /// Does what all clients have ordered.
+    /// Carries out all clients' orders.
     pub(super) fn carry_out_all(&mut self, now: Duration, effects: &mut Vec<Effect>) {
-        while let Some(id) = self.stirred.first().copied() {
+        while let Some(id) = self.with_orders.first().copied() {
             effects.extend(self.carry_out(now, id));
         }
     }
@@ -60,7 +60,7 @@ impl Hub {
             Order::Say(text) => effects.push(Effect::Say(text)),
             Order::Record(events) => {
                 let entries = Entries { child: None, events };
-                effects.push(Effect::Record(SessionId::NOBODYS, MessageNumber::NOBODYS, entries));
+                effects.push(Effect::Record(SessionId::NONE, MessageNumber::NONE, entries));
             }
             Order::Describe(call) => {
                 let views: Vec<View> = self.order.iter().map(|server| self.view(id, *server)).collect();
@@ -71,7 +71,7 @@ impl Hub {
         }
     }
 
-    /// Passes a line of a client's into its branch.
+    /// Sends a client's line into its branch.
     fn send(&mut self, now: Duration, branch: (ClientId, usize), line: Vec<u8>, effects: &mut Vec<Effect>) {
         let (id, server) = branch;
         match self.way(now, branch, effects) {
@@ -98,7 +98,7 @@ impl Hub {
         }
     }
 
-    /// The session that a line of this branch goes to. It is opened if it is not open yet.
+    /// The session for lines of this branch. Opens it if needed.
     fn way(&mut self, now: Duration, branch: (ClientId, usize), effects: &mut Vec<Effect>) -> Where {
         let common = match self.common(branch) {
             Ok(common) => common,
@@ -111,8 +111,8 @@ impl Hub {
         if let Some(session) = current.filter(|session| self.is_shared_by(*session, &common)) {
             return Where::Session(session);
         }
-        // SECURITY: from a change of its roots on, nothing of this client's reaches the process that has the old ones
-        // (test: a_client_whose_roots_change_leaves_the_process_of_the_others)
+        // SECURITY: once its roots change, nothing from this client reaches the process with the old ones (test:
+        // a_client_whose_roots_change_leaves_the_process_of_the_others)
         let (member, unanswered) = self.close(now, branch, effects);
         let of_server = |(session, (_, of)): (&SessionId, &(Whose, usize))| (*of == branch.1).then_some(*session);
         let mut known = self.sessions.iter().filter_map(of_server);
@@ -135,7 +135,7 @@ impl Hub {
         Where::Session(session)
     }
 
-    /// What clients need to have in common with this one to share its session with the server. `None` if it shares none.
+    /// What clients must have in common with this one to share its session with the server. `None` if it shares none.
     fn common(&self, (id, server): (ClientId, usize)) -> Result<Option<Common>, Where> {
         let (Some(offered), Some(client)) = (self.servers.get(server), self.clients.get(&id)) else {
             return Err(Where::Nowhere(GONE));
@@ -143,7 +143,7 @@ impl Hub {
         let roots = match offered.isolation {
             Isolation::Session => return Ok(None),
             Isolation::All => None,
-            Isolation::Roots => match client.in_force() {
+            Isolation::Roots => match client.current_roots() {
                 None => return Err(Where::Later),
                 Some(published) if published.list().is_empty() => return Err(Where::Nowhere(NO_ROOTS)),
                 Some(published) => Some(CommonRoots::new(published.guard(), published.list())),
@@ -168,8 +168,8 @@ impl Hub {
         Some(session)
     }
 
-    /// Ends a branch, and its session unless others share it. What the client was in a shared one, and the ids of its requests there that
-    /// are not answered.
+    /// Closes a branch, and its session unless others share it. Returns the client's membership in a shared session,
+    /// and the ids of its unanswered requests there.
     pub(super) fn close(
         &mut self,
         now: Duration,
@@ -190,7 +190,7 @@ impl Hub {
         left
     }
 
-    /// Gives clients what their session says, and notices its end.
+    /// Forwards a session's output to its clients, and notices its end.
     pub(super) fn hear(&mut self, now: Duration, session: SessionId, effects: &mut Vec<Effect>) {
         loop {
             let said = self.engine.client_outlet(session).map(Outlet::take).unwrap_or_default();
@@ -200,7 +200,7 @@ impl Hub {
             match whose {
                 Whose::Of(id) => {
                     let Some(client) = self.clients.get_mut(id) else { return };
-                    self.stirred.insert(*id);
+                    self.with_orders.insert(*id);
                     lines.for_each(|line| client.server_line(now, server, line));
                     break;
                 }
@@ -212,7 +212,7 @@ impl Hub {
                         break;
                     }
                     for (id, line) in told {
-                        self.stirred.insert(id);
+                        self.with_orders.insert(id);
                         self.clients.get_mut(&id).into_iter().for_each(|client| client.server_line(now, server, &line));
                     }
                     for line in to_server {
@@ -224,7 +224,7 @@ impl Hub {
         self.notice_end(session, effects);
     }
 
-    /// The clients that have a session.
+    /// The clients that use a session.
     pub(super) fn clients_of(&self, session: SessionId) -> Vec<ClientId> {
         match self.sessions.get(&session) {
             Some((Whose::Of(id), _)) => vec![*id],
@@ -233,7 +233,7 @@ impl Hub {
         }
     }
 
-    /// A session that the engine leaves is at its end: the server does not live.
+    /// Handles the end of a session that the engine leaves because the server does not run.
     fn notice_end(&mut self, session: SessionId, effects: &mut Vec<Effect>) {
         let ends = |effect: &mut Effect| matches!(effect, Effect::Leave(left) if *left == session);
         if effects.extract_if(.., ends).count() == 0 {
@@ -241,14 +241,14 @@ impl Hub {
         }
         let Some((_, server)) = self.sessions.get(&session) else { return };
         for id in self.clients_of(session) {
-            self.stirred.insert(id);
+            self.with_orders.insert(id);
             self.clients.get_mut(&id).into_iter().for_each(|client| client.ended(*server));
         }
     }
 }
 
-/// What a client is told about a server that was taken out of the configuration.
-const GONE: &str = "there is no such server any more";
+/// The error for a server that was removed from the configuration.
+const GONE: &str = "this server no longer exists";
 
-/// What a client is told that has no roots, if only clients with the same roots share the server.
+/// The error for a client without roots, if only clients with the same roots share the server.
 const NO_ROOTS: &str = "this server needs a client that shares a directory, and this client shares none";

@@ -1,8 +1,8 @@
-//! One session of the engine for several clients.
+//! One engine session for several clients.
 //!
-//! Requests and progress tokens of the clients get names of the hub's own on the way to the server, because two clients may use the same,
-//! and their own again on the way back. A client hears only what it asked for or subscribed to, and what concerns everybody. The server
-//! cannot ask these clients anything: nobody would know which of them it means.
+//! Request ids and progress tokens are replaced on the way to the server, because two clients may use the same ones,
+//! and restored on the way back. A client gets only what it asked for or subscribed to, and what concerns everybody.
+//! The server cannot ask these clients anything: nobody would know which one it means.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -20,10 +20,10 @@ use super::renaming::renamed;
 use crate::engine::ClientId;
 use crate::principal::Party;
 
-/// The id of the hub's own greeting.
+/// The id of the hub's own `initialize`.
 const GREETING: &str = "\"rootward-shared-0\"";
 
-/// The levels of logs, the most talkative first.
+/// The log levels, most verbose first.
 pub(super) const LEVELS: [&str; 8] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 
 /// How many resources a client may subscribe to.
@@ -32,27 +32,27 @@ const MOST_SUBSCRIBED: usize = 1000;
 /// What clients that share a session have in common.
 #[derive(Clone, Debug)]
 pub(super) struct Common {
-    /// The revision of the protocol that they asked for.
+    /// The protocol revision that they asked for.
     pub(super) revision: Option<String>,
-    /// Whose they are.
+    /// Their owner.
     pub(super) party: Party,
-    /// The roots in force; none if the server's roots are not the clients'.
+    /// The current roots; `None` if the server does not use the clients' roots.
     pub(super) roots: Option<CommonRoots>,
 }
 
-/// Roots that are in force for several clients.
+/// Current roots of several clients.
 #[derive(Clone, Debug)]
 pub(super) struct CommonRoots {
     guard: Guard,
-    /// As the answer to `roots/list` has them.
+    /// In the form of an answer to `roots/list`.
     list: String,
 }
 
 impl CommonRoots {
     pub(super) fn new(guard: &Guard, list: &[PlacedRoot]) -> CommonRoots {
         let told = |placed: &PlacedRoot| {
-            // SECURITY: without it, a root that is shared for reading would be shared for everything
-            // (test: what_clients_share_for_reading_is_shared_for_reading)
+            // SECURITY: without this, a read-only root would become fully accessible (test:
+            // what_clients_share_for_reading_is_shared_for_reading)
             let access = json!({keys::ACCESS: placed.root.access});
             let mut root = json!({"uri": placed.root.uri()?.as_str(), "_meta": access});
             if let Some(name) = &placed.root.name {
@@ -66,8 +66,8 @@ impl CommonRoots {
 }
 
 impl Common {
-    // SECURITY: clients share a process only if the same is open to both, and they are of one principal
-    // (test: clients_with_other_roots_do_not_share, principals_never_share_a_process)
+    // SECURITY: clients share a process only if they have the same access and the same principal (test:
+    // clients_with_other_roots_do_not_share, principals_never_share_a_process)
     pub(super) fn is(&self, other: &Common) -> bool {
         let same_roots = match (&self.roots, &other.roots) {
             (None, None) => true,
@@ -84,23 +84,23 @@ pub(super) struct Shared {
     pub(super) common: Common,
     members: BTreeMap<ClientId, Member>,
     handshake: Handshake,
-    /// Requests of clients, by the id that the server sees.
+    /// Client requests, by the id that the server sees.
     open: HashMap<Box<str>, Open>,
-    /// What clients said before the handshake was done.
+    /// What clients sent before the handshake was done.
     early: Vec<(ClientId, Vec<u8>)>,
     last: u64,
-    /// What is to be said to the server, and to clients.
+    /// Pending messages to the server and to clients.
     pub(super) to_server: Vec<Vec<u8>>,
     pub(super) to_clients: Vec<(ClientId, Vec<u8>)>,
 }
 
-/// What a client wants to hear.
+/// What a client wants to receive.
 #[derive(Debug, Default)]
 pub(super) struct Member {
-    /// The id of its `initialize`, until that is answered.
+    /// The id of its `initialize`, until it is answered.
     greets: Option<Box<str>>,
     subscribed: BTreeSet<String>,
-    /// The least level of logs, as a position.
+    /// The lowest log level, as an index.
     level: Option<usize>,
 }
 
@@ -111,7 +111,7 @@ enum Handshake {
     Failed(String),
 }
 
-/// A request of a client's.
+/// A client's request.
 #[derive(Debug)]
 struct Open {
     client: ClientId,
@@ -120,9 +120,9 @@ struct Open {
 }
 
 impl Shared {
-    /// A session that begins.
+    /// Begins a session.
     pub(super) fn new(common: Common) -> Shared {
-        // It announces no changes: a client with other roots has left.
+        // It announces no changes: a client whose roots change leaves the session.
         let support = if common.roots.is_some() { Support::Listed } else { Support::No };
         let hello = common_hello(common.revision.as_deref(), support, "rootward-hub", env!("CARGO_PKG_VERSION"));
         let greeting = message::request(GREETING, method::INITIALIZE, Some(&hello));
@@ -146,7 +146,7 @@ impl Shared {
         self.members.is_empty()
     }
 
-    /// A client comes in. What it subscribed to elsewhere it goes on hearing.
+    /// A client joins. Its existing subscriptions continue.
     pub(super) fn join(&mut self, client: ClientId, mut member: Member) {
         let greets = member.greets.take();
         self.members.insert(client, member);
@@ -166,7 +166,8 @@ impl Shared {
         }
     }
 
-    /// A client goes: what it was, and the ids of its open requests, which the server need not answer any more.
+    /// A client leaves. Returns its membership and the ids of its open requests, which the server no longer has to
+    /// answer.
     pub(super) fn leave(&mut self, client: ClientId) -> (Member, Vec<Box<str>>) {
         let open: Vec<(Box<str>, Open)> = self.open.extract_if(|_, open| open.client == client).collect();
         for (id, _) in &open {
@@ -182,7 +183,7 @@ impl Shared {
         (member, open.into_iter().map(|(_, open)| open.id).chain(early).collect())
     }
 
-    /// A line of a client's.
+    /// Handles a line from a client.
     pub(super) fn client_line(&mut self, client: ClientId, line: &[u8]) {
         let Ok(Message::Single(envelope)) = Message::parse(line) else { return };
         match (envelope.kind(), envelope.id(), envelope.method().unwrap_or_default()) {
@@ -192,7 +193,7 @@ impl Shared {
             }
             (Kind::Request, Some(id), _) => self.client_asks(client, id, &envelope),
             (Kind::Notification, _, method::CANCELLED) => self.client_cancels(client, &envelope),
-            // Everything else is about the session, which is not this client's, or answers a question that nobody asked.
+            // Everything else is about the client's own session, or answers a question that nobody asked.
             _ => {}
         }
     }
@@ -225,7 +226,7 @@ impl Shared {
             }
             (method::SUBSCRIBE, Some(uri)) => {
                 if member.subscribed.len() >= MOST_SUBSCRIBED {
-                    let says = "too many resources are subscribed to";
+                    let says = "too many subscriptions";
                     return self.tell(client, message::error(id.as_str(), INTERNAL_ERROR, says, None));
                 }
                 member.subscribed.insert(uri);
@@ -247,7 +248,7 @@ impl Shared {
     fn client_cancels(&mut self, client: ClientId, envelope: &Envelope<'_>) {
         let params = envelope.params().and_then(Members::read);
         let Some(id) = params.and_then(|params| params.get(keys::REQUEST_ID)) else { return };
-        // SECURITY: a client cancels what it asked, and nothing else (test: clients_that_share_hear_only_their_own)
+        // SECURITY: a client can cancel only its own requests (test: clients_that_share_hear_only_their_own)
         let is_it = |open: &Open| open.client == client && key(&open.id) == key(id.get());
         let Some(own) = self.open.iter().find(|(_, open)| is_it(open)).map(|(own, _)| own.clone()) else { return };
         let mut line = Vec::new();
@@ -256,7 +257,7 @@ impl Shared {
         self.to_server.push(line);
     }
 
-    /// A line of the server's.
+    /// Handles a line from the server.
     pub(super) fn server_line(&mut self, line: &[u8]) {
         let Ok(Message::Single(envelope)) = Message::parse(line) else { return };
         match (envelope.kind(), envelope.id()) {
@@ -310,8 +311,8 @@ impl Shared {
                 let list = self.common.roots.as_ref().map_or(r#"{"roots":[]}"#, |roots| &roots.list);
                 message::result(id.as_str(), list)
             }
-            // SECURITY: what is asked in the course of one client's call must not be answered by another
-            // (test: a_shared_server_asks_nobody)
+            // SECURITY: a question during one client's call must not be answered by another client (test:
+            // a_shared_server_asks_nobody)
             _ => {
                 let says = "several clients share this server, so it cannot ask one of them";
                 message::error(id.as_str(), METHOD_NOT_FOUND, says, None)
@@ -342,13 +343,14 @@ impl Shared {
                 let level = text("level").and_then(|level| LEVELS.iter().position(|known| *known == level));
                 self.tell_those(envelope, |member| level.is_none() || member.level.is_none() || level >= member.level);
             }
-            // SECURITY: what else a server tells may be about one client's call (test: what_concerns_one_client_is_not_told_to_all)
+            // SECURITY: other notifications may be about one client's call (test:
+            // what_concerns_one_client_is_not_told_to_all)
             _ if LISTS.iter().any(|list| list.changed == method) => self.tell_those(envelope, |_| true),
             _ => {}
         }
     }
 
-    /// Sets the most talkative level that a client wants.
+    /// Sets the most verbose level that a client wants.
     fn set_level(&mut self) {
         let offers = matches!(&self.handshake, Handshake::Done(result) if Offer::read(result).has("logging"));
         let wanted = self.members.values().filter_map(|member| member.level).min().and_then(|level| LEVELS.get(level));
@@ -367,7 +369,7 @@ impl Shared {
         self.to_clients.push((client, message.into_bytes()));
     }
 
-    /// A request of which nobody awaits the answer.
+    /// A request whose answer nobody needs.
     fn ask_for_itself(&mut self, method: &str, params: &Value) {
         let id = self.own_id();
         self.to_server.push(message::request(&id, method, Some(&params.to_string())).into_bytes());
@@ -379,7 +381,7 @@ impl Shared {
     }
 }
 
-/// Whether a notification is about a client's own session, which is not that with the server.
+/// Whether a notification is about a client's own session, not the one with the server.
 fn is_for_one(method: &str) -> bool {
     matches!(method, method::INITIALIZED | method::ROOTS_CHANGED)
 }

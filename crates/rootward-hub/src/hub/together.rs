@@ -1,4 +1,4 @@
-//! The hub as a front feeds it: all of its clients, and its configuration as it changes.
+//! The hub as a front drives it: all of its clients, and its changing configuration.
 
 use std::time::Duration;
 
@@ -10,16 +10,16 @@ use super::{Hub, Reloading};
 use crate::engine::{ChildId, ClientId, Effect, Event, Memory, Outlet, ServerId, Session};
 use crate::front::{Backings, Caller, Middle};
 
-/// The hub, and who looks after its configuration.
+/// The hub, with the watcher of its configuration.
 #[derive(Debug)]
 pub(crate) struct Clients {
     pub(crate) hub: Hub,
-    /// Who looks whether the configuration changed, and how its servers are added.
+    /// Watches the configuration, and knows how to add servers.
     pub(crate) reloading: Option<Reloading>,
 }
 
 impl Clients {
-    /// The sessions of a client, and of those that stand in for its modern requests.
+    /// The sessions of a client, and of the stand-ins for its modern requests.
     fn sessions(&self, client: ClientId) -> impl Iterator<Item = &Session> {
         let clients = [client].into_iter().chain(self.hub.modern.visited_by(client));
         let sessions = clients.flat_map(|client| self.hub.sessions_of(client));
@@ -101,7 +101,7 @@ impl Middle for Clients {
 
     fn clients_of(&self, child: ChildId) -> impl ExactSizeIterator<Item = ClientId> {
         let clients = self.hub.clients_of(child.session()).into_iter();
-        // Who reads what a stand-in is told are those who visit it.
+        // The readers of a stand-in's messages are its visitors.
         let readers: Vec<ClientId> =
             clients.flat_map(|id| self.hub.modern.visitors(id).unwrap_or_else(|| [id].into())).collect();
         readers.into_iter()

@@ -1,30 +1,30 @@
-//! Options that a recipe adds to the end of a server's command.
+//! Options that a recipe appends to a server's command.
 //!
-//! Some servers take from arguments alone what they need to work confined. An addition is left out where the user gave the option, or
-//! another that excludes it.
+//! Some servers need options to work confined. An option is not added if the user already gave it, or gave one that
+//! excludes it.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Options that are added together.
+/// Options that are appended together.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Append {
-    /// The options, each in one word. One that the user gave is left out.
+    /// The options, one word each. An option that the user gave is skipped.
     pub arguments: Vec<String>,
-    /// Options and variables: if the user gave one of these, nothing is added.
+    /// Options and variables. If the user gave one of these, nothing is added.
     pub unless: Vec<String>,
-    /// Places: if one of these exists, nothing is added.
+    /// Paths. If one of these exists, nothing is added.
     pub missing: Vec<PathBuf>,
 }
 
-/// What additions depend on.
+/// The facts that decide whether options are added.
 #[derive(Clone, Copy)]
 pub struct Around<'a> {
-    /// Whether the server gets a variable from its user.
+    /// Whether the user sets a variable for the server.
     pub is_set: &'a dyn Fn(&str) -> bool,
-    /// Whether a place exists.
+    /// Whether a path exists.
     pub exists: &'a dyn Fn(&Path) -> bool,
 }
 
@@ -35,7 +35,7 @@ impl fmt::Debug for Around<'_> {
 }
 
 impl Append {
-    /// The options to add behind the server's own arguments.
+    /// The options to append to the server's own arguments.
     pub(super) fn added(&self, own: &[OsString], around: Around<'_>) -> Vec<OsString> {
         let is_given = |name: &str| own.iter().any(|word| gives(word, name));
         let is_excluded = |name: &String| if name.starts_with('-') { is_given(name) } else { (around.is_set)(name) };
@@ -51,12 +51,12 @@ impl Append {
     }
 }
 
-/// The places that an option names.
+/// The paths in an option's value.
 pub(super) fn places(argument: &str) -> impl Iterator<Item = &Path> {
     argument.split('=').skip(1).filter(|value| value.starts_with(['/', '~'])).map(Path::new)
 }
 
-/// By what an option is known: its name, or all of it where the value is itself an option for another program.
+/// What identifies an option: its name, or the whole word if its value is itself an option for another program.
 fn option(argument: &str) -> &str {
     match argument.split_once('=') {
         Some((name, value)) if !value.starts_with('-') => name,
@@ -64,7 +64,7 @@ fn option(argument: &str) -> &str {
     }
 }
 
-/// Whether a word of the user's gives an option: `--x`, `--x=value`, `--no-x`.
+/// Whether a word from the user gives an option: `--x`, `--x=value`, `--no-x`.
 fn gives(word: &OsStr, option: &str) -> bool {
     let word = word.as_bytes();
     let negated = option.strip_prefix("--").map(|name| format!("--no-{name}"));

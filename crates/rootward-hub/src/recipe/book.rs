@@ -1,4 +1,4 @@
-//! All recipes: those that Rootward ships, and the user's own in the settings directory, which count more.
+//! All recipes: the ones that Rootward ships, and the user's own in the settings directory, which take precedence.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::OpenOptions;
@@ -15,7 +15,7 @@ use super::reading::LONGEST;
 use super::shipped::SHIPPED;
 use super::{Match, NotUsed, Recipe, RecipeError};
 
-/// The recipes of one user. Shipped ones are read when they are needed: a start looks at one of them at most.
+/// The recipes of one user. Shipped recipes are parsed on demand: a start needs at most one of them.
 #[derive(Clone, Debug, Default)]
 pub struct Book {
     own: Vec<(PathBuf, Recipe)>,
@@ -24,20 +24,20 @@ pub struct Book {
 /// Why the user's recipes cannot be read.
 #[derive(Debug, Error)]
 pub enum BookError {
-    /// The directory or a file in it.
+    /// A directory or file cannot be read.
     #[error("cannot read `{}`: {source}", Shown::new(path))]
     Unreadable {
-        /// Which.
+        /// The path.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// A file that is no recipe.
+    /// A file is not a valid recipe.
     #[error("recipe `{}`: {source}", Shown::new(path))]
     Damaged {
-        /// Which.
+        /// The path.
         path: PathBuf,
-        /// What is wrong in it.
+        /// What is wrong with it.
         source: RecipeError,
     },
 }
@@ -58,7 +58,8 @@ impl Book {
         Ok(Book { own })
     }
 
-    /// The recipe for a command line that was typed in the working directory. `material` is what confined commands could have written.
+    /// The recipe for a command line typed in the working directory. `material` is what confined commands could have
+    /// written.
     pub fn find_ambient(
         &self,
         program: &OsStr,
@@ -90,7 +91,7 @@ impl Book {
         subject.with(recipe, material).map(Some)
     }
 
-    /// The recipe of this name.
+    /// The recipe with this name.
     pub fn named(&self, name: &str) -> Option<Recipe> {
         let own = self.own.iter().map(|(_, recipe)| recipe).find(|recipe| recipe.name == name).cloned();
         let shipped = || {
@@ -99,14 +100,14 @@ impl Book {
         own.or_else(shipped)
     }
 
-    /// The recipe of this name for a command line, whatever that starts: the user says that it fits.
+    /// The named recipe for a command line. The user says that it fits, so the command is not matched.
     pub fn named_for_ambient(&self, name: &str, program: &OsStr, arguments: &[OsString]) -> Option<Match> {
         let here = std::env::current_dir().unwrap_or_default();
         let before = Subject::find_ambient(program, arguments, &here).map_or(0, |subject| subject.before);
         Some(Match { recipe: self.named(name)?, before })
     }
 
-    /// All of them in the order of their names, each with its file if it is the user's own.
+    /// All recipes sorted by name, each with its file if it is the user's own.
     pub fn all(&self) -> Vec<(Recipe, Option<&Path>)> {
         let is_own = |name: &str| self.own.iter().any(|(_, recipe)| recipe.name == name);
         let shipped = SHIPPED.iter().filter(|(title, _)| !is_own(title));
@@ -117,7 +118,7 @@ impl Book {
         all
     }
 
-    /// The text of the recipe of this name, as it is in its file.
+    /// The text of the named recipe, as in its file.
     pub fn text_ambient(&self, name: &str) -> Option<String> {
         let own = self.own.iter().find(|(_, recipe)| recipe.name == name).map(|(path, _)| path);
         match own {
@@ -127,7 +128,7 @@ impl Book {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "Rootward's own settings directory, which no server can write")]
+#[expect(clippy::disallowed_methods, reason = "Rootward's own settings directory, which no server can write to")]
 fn listed_ambient(directory: &Path) -> Result<Vec<PathBuf>, BookError> {
     let unreadable = |source| BookError::Unreadable { path: directory.to_owned(), source };
     let entries = match std::fs::read_dir(directory) {
@@ -146,13 +147,13 @@ fn listed_ambient(directory: &Path) -> Result<Vec<PathBuf>, BookError> {
     Ok(paths)
 }
 
-/// Reads a file of the user, up to the size of the largest recipe.
+/// Reads one of the user's files, up to the size of the largest recipe.
 #[expect(
     clippy::disallowed_methods,
-    reason = "the settings directory and git's configuration, which no server can write"
+    reason = "the settings directory and git's configuration, which no server can write to"
 )]
 pub(super) fn text_ambient(path: &Path) -> io::Result<String> {
-    // A FIFO would keep the program waiting.
+    // Opening a FIFO without `O_NONBLOCK` would hang.
     let flags = i32::try_from((OFlags::NONBLOCK | OFlags::CLOEXEC).bits()).unwrap_or_default();
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     if !file.metadata()?.is_file() {

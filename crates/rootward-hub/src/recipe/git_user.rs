@@ -1,27 +1,28 @@
-//! The user's name and address as git knows them, for a server that makes commits and does not see the user's home.
+//! The user's name and email address from git's configuration, for a server that makes commits but cannot see the
+//! user's home.
 //!
-//! Only these two values, because the rest of the configuration may hold tokens. Rootward reads the file itself: `git` would have to run
-//! without confinement, and a confined command may have written the `git` that `PATH` finds.
+//! Only these two values are read, because the rest of the configuration may contain tokens. Rootward parses the file
+//! itself: `git` would have to run unconfined, and a confined command may have written the `git` that `PATH` finds.
 
 use std::path::Path;
 
 use super::book::text_ambient;
 
-/// The values that a recipe can set, each with its key in git's section `user`.
+/// The placeholders in recipes, each with its key in git's section `user`.
 const PLACEHOLDERS: [(&str, &str); 2] = [("${git:user.name}", "name"), ("${git:user.email}", "email")];
 
-/// The key that a value in a recipe names.
+/// The git key that a recipe value refers to.
 pub(super) fn key(value: &str) -> Option<&'static str> {
     PLACEHOLDERS.iter().find(|(placeholder, _)| *placeholder == value).map(|(_, key)| *key)
 }
 
-/// The value of a key of the section `user` in the configuration of the user with this home. What `include` names is not read.
+/// The value of a key in the section `user` of git's configuration in this home. Included files are not read.
 pub(super) fn find_ambient(home: &Path, key: &str) -> Option<String> {
-    // The order in which they count for git.
+    // In git's order of precedence.
     [".gitconfig", ".config/git/config"].iter().find_map(|file| last(&text_ambient(&home.join(file)).ok()?, key))
 }
 
-/// The last value of a key of the section `user` in a text.
+/// The last value of a key in the section `user`.
 fn last(text: &str, key: &str) -> Option<String> {
     let (mut in_user, mut found) = (false, None);
     for line in text.lines().map(str::trim) {
@@ -37,7 +38,7 @@ fn last(text: &str, key: &str) -> Option<String> {
     found
 }
 
-/// A value without its quotes, its escapes and the comment behind it.
+/// A value without quotes, escapes and trailing comment.
 fn value(written: &str) -> String {
     let (mut value, mut quoted) = (String::new(), false);
     let mut letters = written.trim_start().chars();

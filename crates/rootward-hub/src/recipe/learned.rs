@@ -1,17 +1,18 @@
-//! A recipe written by `rootward wrap --learn`: what a server was refused or not given while it ran confined. Every line is commented
-//! out, with its reason, until the user accepts it.
+//! A recipe written by `rootward wrap --learn`: what a server was refused or not given while it ran confined. Every
+//! line is commented out, with its reason, until the user accepts it.
 //!
-//! The same file is written again at every end: lines that are there stay as they are, accepted or not, and new ones are added.
+//! The file is rewritten each time the server ends. Existing lines stay as they are, accepted or not; new ones are
+//! added.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use thiserror::Error;
 
-/// How many lines a list has at the most.
+/// Maximum number of lines per list.
 const MOST: usize = 200;
 
-/// The first line of every file that is written here.
+/// The first line of every file written here.
 const MARK: &str = "# Learned by `rootward wrap --learn`.";
 
 const INTRODUCTION: &str = "\
@@ -19,32 +20,32 @@ const INTRODUCTION: &str = "\
 # remove the `#` before a line to allow it, and put the file into `recipes` in Rootward's settings directory.
 ";
 
-/// The line for processes that read about themselves.
+/// The line for processes that read their own entry in `/proc`.
 const OWN_PROC: &str = "own_proc = true";
 const OWN_PROC_REASON: &str = " # a process of the server read about itself in `/proc`";
 
-/// A list of the recipe.
+/// A list in the recipe.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum List {
     /// Variables.
     Env,
-    /// Places to read.
+    /// Paths to read.
     Read,
-    /// Places to write.
+    /// Paths to write.
     Write,
     /// Unix sockets.
     Sockets,
 }
 
-/// What was learned.
+/// What was learned so far.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Learned {
-    /// What the recipe is for: the lines before the lists.
+    /// The lines before the lists: what the recipe is for.
     head: String,
     lists: BTreeMap<List, BTreeMap<String, Line>>,
-    /// Whether a process read about itself in `/proc`, which only the first may.
+    /// Whether a process other than the first read its own entry in `/proc`.
     own_proc: Option<Accepted>,
-    /// How many places stay out, because they are secret or nobody should open them.
+    /// How many paths are not proposed, because they are secret or should never be opened.
     left_out: usize,
 }
 
@@ -54,7 +55,7 @@ struct Line {
     reason: String,
 }
 
-/// Whether the user took the `#` away.
+/// Whether the user removed the `#`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Accepted {
     Yes,
@@ -62,7 +63,7 @@ enum Accepted {
 }
 
 impl Accepted {
-    /// What stands before a line.
+    /// The text before a line.
     fn mark(self) -> &'static str {
         match self {
             Accepted::Yes => "",
@@ -71,7 +72,7 @@ impl Accepted {
     }
 }
 
-/// The file is not one that was written here.
+/// `--learn` did not write this file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error("`--learn` did not write this file")]
 pub struct NotLearned;
@@ -90,7 +91,7 @@ impl List {
 }
 
 impl Learned {
-    /// Nothing yet. `keys` are the recipe's `packages` or `programs`.
+    /// An empty recipe. `keys` are the recipe's `packages` or `programs`.
     pub fn new(about: &str, keys: &[(&str, String)]) -> Learned {
         let mut head = format!("about = {}\n", quoted(about));
         for (key, name) in keys {
@@ -99,7 +100,7 @@ impl Learned {
         Learned { head, lists: BTreeMap::new(), own_proc: None, left_out: 0 }
     }
 
-    /// Takes over what an earlier run wrote, with what the user accepted.
+    /// Adds what an earlier run wrote, including what the user accepted.
     pub fn add_earlier(&mut self, text: &str) -> Result<(), NotLearned> {
         if text.lines().next() != Some(MARK) {
             return Err(NotLearned);
@@ -122,7 +123,7 @@ impl Learned {
         Ok(())
     }
 
-    /// Adds something that was refused or withheld, unless it is known.
+    /// Adds something that was refused or withheld, unless it is already listed.
     pub fn add(&mut self, list: List, value: &str, reason: &str) {
         let lines = self.list(list);
         if lines.len() < MOST && !lines.contains_key(value) && !value.contains(['\n', '\r']) {
@@ -130,12 +131,12 @@ impl Learned {
         }
     }
 
-    /// Adds that a process other than the first read about itself in `/proc`.
+    /// Records that a process other than the first read its own entry in `/proc`.
     pub fn add_own_proc(&mut self) {
         self.own_proc.get_or_insert(Accepted::No);
     }
 
-    /// Counts a place that is not proposed.
+    /// Counts a path that is not proposed.
     pub fn leave_out(&mut self) {
         self.left_out += 1;
     }
@@ -174,7 +175,7 @@ impl Learned {
     }
 }
 
-/// A line of a list: the value, whether it was accepted, the reason.
+/// Parses a line of a list: the value, whether it was accepted, and the reason.
 fn entry(line: &str) -> Option<(String, Accepted, String)> {
     let line = line.trim();
     let (line, accepted) = match line.strip_prefix('#') {

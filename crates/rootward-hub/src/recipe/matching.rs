@@ -1,7 +1,8 @@
-//! Which server a command line starts, so far as a recipe may be used for it: only where that is beyond doubt.
+//! Identifies the server that a command line starts. A recipe is used only if the server is known beyond doubt.
 //!
-//! A server is known by the full name of its package as `npx` and its like fetch it from a registry, by the package that its script
-//! or program lies in, or by its program. What lies at a place counts only if no confined command could have written it.
+//! A server is identified by the full package name that `npx` and similar tools fetch from a registry, by the package
+//! that contains its script or program, or by its program. A path counts only if no confined command could have
+//! written it.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -13,33 +14,33 @@ use rootward_sandbox::{PackageCommand, Program, Registry};
 use super::{Around, Recipe, Takes};
 use crate::front::FileServer;
 
-/// Programs that run a script of a package.
+/// Programs that run a package's script.
 const INTERPRETERS: [&str; 3] = ["node", "nodejs", "bun"];
 
-/// A recipe and the command line that it was found for.
+/// A recipe and the command line that it matched.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Match {
     /// The recipe.
     pub recipe: Recipe,
-    /// How many arguments belong to what starts the server.
+    /// How many leading arguments belong to the launcher, not to the server.
     pub(crate) before: usize,
 }
 
-/// Why a recipe that fits a command line is not used.
+/// Why a matching recipe is not used.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum NotUsed {
-    /// A confined command could have written what is at this place.
+    /// A confined command could have written the file at this path.
     Planted {
         /// The recipe.
         recipe: String,
-        /// The place.
+        /// The path.
         place: PathBuf,
     },
-    /// `npx` would run this package instead of the registry's.
+    /// `npx` would run this local package instead of the registry's.
     Nearer {
         /// The recipe.
         recipe: String,
-        /// The package.
+        /// The path of the package.
         place: PathBuf,
     },
 }
@@ -47,17 +48,17 @@ pub enum NotUsed {
 /// What a command line starts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Subject {
-    /// By what the server is known, in the order in which it counts.
+    /// How the server can be identified, in order of precedence.
     pub(super) names: Vec<Named>,
-    /// How many arguments belong to what starts it.
+    /// How many leading arguments belong to the launcher.
     pub(super) before: usize,
-    /// The files whose places decided it.
+    /// The files that identified the server.
     places: Vec<PathBuf>,
-    /// A package that is nearer than the registry's.
+    /// A local package that takes precedence over the registry's.
     nearer: Option<PathBuf>,
 }
 
-/// By what a server is known.
+/// How a server is identified.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Named {
     Package(Registry, String),
@@ -74,10 +75,10 @@ impl Match {
         }
     }
 
-    /// The options that the recipe adds to the end of the command line.
+    /// The options that the recipe appends to the command line.
     pub fn appended(&self, arguments: &[OsString], around: Around<'_>) -> Vec<OsString> {
         let own = arguments.get(self.before..).unwrap_or_default();
-        // Behind `--` a word is no option.
+        // After `--`, a word is not an option.
         if own.iter().any(|word| word == "--") {
             return Vec::new();
         }
@@ -86,14 +87,14 @@ impl Match {
 }
 
 impl Subject {
-    /// Reads a command line that was typed in the directory `here`.
+    /// Parses a command line typed in the directory `here`.
     pub(super) fn find_ambient(program: &OsStr, arguments: &[OsString], here: &Path) -> Option<Subject> {
         let name = Path::new(program).file_name().and_then(OsStr::to_str)?;
-        // A plain name is found in `PATH`, which is the operator's word.
+        // A plain name is looked up in `PATH`, which the operator controls.
         let by_place = program.as_bytes().contains(&b'/').then(|| here.join(program));
         if let Some(package) = PackageCommand::read(program, arguments) {
-            // SECURITY: npm's runners take a package from the directories above before they ask the registry
-            // (test: a_package_in_the_project_has_no_recipe)
+            // SECURITY: npm's runners use a package from a parent directory before they ask the registry (test:
+            // a_package_in_the_project_has_no_recipe)
             let nearer = here.ancestors().map(|above| above.join("node_modules").join(&package.name));
             let nearer = nearer.filter(|_| package.registry == Registry::Npm).find(|place| exists_ambient(place));
             return Some(Subject {
@@ -116,14 +117,14 @@ impl Subject {
         Some(Subject { names, before: 0, places: vec![found.path().to_owned()], nearer: None })
     }
 
-    /// The recipe, if it may be used.
+    /// Combines the subject with a recipe, if the recipe may be used.
     pub(super) fn with(self, recipe: Recipe, material: &Material) -> Result<Match, NotUsed> {
         let name = recipe.name.clone();
         if let Some(place) = self.nearer {
             return Err(NotUsed::Nearer { recipe: name, place });
         }
-        // SECURITY: a command that can choose what is started would choose what the recipe gives
-        // (test: what_a_confined_command_could_write_has_no_recipe)
+        // SECURITY: a command that can choose what is started could choose what the recipe grants (test:
+        // what_a_confined_command_could_write_has_no_recipe)
         match self.places.iter().find_map(|place| written_ambient(place, material)) {
             Some(place) => Err(NotUsed::Planted { recipe: name, place }),
             None => Ok(Match { recipe, before: self.before }),
@@ -145,7 +146,7 @@ impl Named {
         }
     }
 
-    /// A text that every recipe with this name contains.
+    /// A string that every recipe with this name contains.
     pub(super) fn mark(&self) -> String {
         match self {
             Named::Package(registry, name) => format!("\"{registry}:{name}\""),
@@ -156,7 +157,7 @@ impl Named {
     }
 }
 
-/// The npm package that a file belongs to, by its place.
+/// The npm package that a file belongs to, by its path.
 fn package_of(file: &Path) -> Option<Named> {
     let mut parts = file.components().map(|part| part.as_os_str().to_str()).rev().collect::<Option<Vec<_>>>()?;
     let modules = parts.iter().position(|part| *part == "node_modules")?;
@@ -164,7 +165,7 @@ fn package_of(file: &Path) -> Option<Named> {
     let mut parts = parts.into_iter().rev();
     let first = parts.next()?;
     let name = if first.starts_with('@') { format!("{first}/{}", parts.next()?) } else { first.to_owned() };
-    // The package's own directory is not a file in it, and `.bin` is no package.
+    // The package's own directory is not a file in it, and `.bin` is not a package.
     (!name.starts_with('.') && parts.next().is_some()).then_some(Named::Package(Registry::Npm, name))
 }
 
@@ -172,7 +173,7 @@ fn exists_ambient(place: &Path) -> bool {
     follow_ambient(place).is_none_or(|followed| followed.exists)
 }
 
-/// What decides where a file lies, and could have been written by a confined command: a link on the way, or the file.
+/// The first part of a file's path that a confined command could have written: a link on the way, or the file itself.
 fn written_ambient(file: &Path, material: &Material) -> Option<PathBuf> {
     let Some(followed) = follow_ambient(file) else { return Some(file.to_owned()) };
     followed.links.into_iter().chain([followed.place]).find(|place| material.holds(place))

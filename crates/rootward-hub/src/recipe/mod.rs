@@ -1,4 +1,4 @@
-//! Recipes: what a known server needs to work confined, as data. One small TOML file for each server.
+//! Recipes: what a known server needs to work confined, as data. One small TOML file per server.
 //!
 //! ```toml
 //! about = "remembers facts in a file"
@@ -10,12 +10,13 @@
 //! MEMORY_FILE_PATH = "${home}/memory.jsonl"
 //! ```
 //!
-//! A recipe adds: variables that pass, places that open, options at the end of the command, a home that lasts. It never takes a check away, except that it says which
-//! arguments of the server's tools are text. So it counts only for a server that is known beyond doubt (`matching.rs`), it opens no secret
-//! place and not all sockets, and `rootward wrap` says at the start what it adds.
+//! A recipe can pass variables, open places, append options and provide a persistent home. It never removes a check,
+//! except that it can declare arguments of the server's tools to be text. So it is used only for a server that is
+//! known beyond doubt (`matching.rs`), it opens no secret place and not all sockets, and `rootward wrap` reports at
+//! the start what it adds.
 //!
 //! - [`Book`]: the shipped recipes and the user's own; [`Book::find_ambient`] finds the one for a command.
-//! - [`Recipe`]: one of them; [`Recipe::read`] reads the text. [`learned`] writes one.
+//! - [`Recipe`]: one recipe; [`Recipe::read`] parses its text. [`learned`] writes one.
 
 mod append;
 mod book;
@@ -37,43 +38,43 @@ pub use append::{Append, Around};
 pub use book::{Book, BookError};
 pub use matching::{Match, NotUsed};
 
-/// What a known server needs.
+/// What a known server needs to work confined.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Recipe {
-    /// The name of its file, without the ending.
+    /// The file name without its extension.
     pub name: String,
     /// What the server does, in a few words.
     pub about: String,
-    /// The packages that contain the server, by their full names.
+    /// The packages that contain the server, by full name.
     pub packages: Vec<(Registry, String)>,
-    /// Its programs: a name, or an absolute path.
+    /// Its programs: names or absolute paths.
     pub programs: Vec<String>,
-    /// The variables that it reads.
+    /// The environment variables that it reads.
     pub env: Vec<PassedVariable>,
-    /// Variables that it gets with these values, unless the user sets them. `${home}` is its home, `${root}` its first root,
-    /// `${userHome}` at the beginning the user's own home: then the variable is set only if the place exists. `${git:user.name}` and
-    /// `${git:user.email}` are what git's configuration says, see [`Recipe::git_value_ambient`].
+    /// Variables that are set to these values, unless the user sets them. `${home}` is the server's home, `${root}`
+    /// its first root. `${userHome}` at the start is the user's home; such a variable is set only if the path exists.
+    /// `${git:user.name}` and `${git:user.email}` come from git's configuration, see [`Recipe::git_value_ambient`].
     pub set: BTreeMap<String, String>,
-    /// Options that are added to the end of its command.
+    /// Options that are appended to its command.
     pub append: Vec<Append>,
     /// Which of its processes may read their own files in `/proc`.
     pub own_proc: OwnProc,
-    /// Which home it has, unless a flag says otherwise.
+    /// Which home it gets, unless a flag overrides it.
     pub home: Option<HomeKind>,
     /// How it takes directories.
     pub directories: Option<Takes>,
-    /// What arguments of its tools are, by `TOOL.ARGUMENT`; `*` is every tool.
+    /// How to treat arguments of its tools, by `TOOL.ARGUMENT`; `*` matches every tool.
     pub arguments: BTreeMap<String, Treatment>,
-    /// Places that open.
+    /// Places that the recipe opens.
     pub allow: Allow,
-    /// What its user has to know, or to do by hand.
+    /// What the user has to know or do by hand.
     pub notes: Vec<String>,
 }
 
-/// Places that a recipe opens: absolute, or from `~`, which is the user's own home.
+/// Places that a recipe opens: absolute, or starting with `~`, the user's own home.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Allow {
-    /// For reading and running.
+    /// For reading and executing.
     pub read: Vec<PathBuf>,
     /// For reading and writing.
     pub write: Vec<PathBuf>,
@@ -81,25 +82,25 @@ pub struct Allow {
     pub sockets: Vec<PathBuf>,
 }
 
-/// Which home a server has.
+/// Which home directory a server gets.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum HomeKind {
-    /// One for each server and project. It lasts.
+    /// One per server and project. It persists.
     #[default]
     Project,
-    /// One for each server. It lasts.
+    /// One per server. It persists.
     Shared,
-    /// One for each start. It is removed when the server ends.
+    /// One per start. It is removed when the server ends.
     Private,
-    /// None: the directory that `HOME` names is empty and cannot be written.
+    /// None: `HOME` names an empty directory that cannot be written to.
     None,
 }
 
 impl HomeKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [HomeKind; 4] = [HomeKind::Project, HomeKind::Shared, HomeKind::Private, HomeKind::None];
 
-    /// Its word in recipes and on the command line.
+    /// The word for it in recipes and on the command line.
     pub fn word(self) -> &'static str {
         match self {
             HomeKind::Project => "project",
@@ -113,12 +114,13 @@ impl HomeKind {
 /// How a server takes directories, besides asking for roots.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Takes {
-    /// As arguments. These options may have `true` or `false` behind them; any other word that begins with `-` is an option, too.
+    /// As arguments. These options may be followed by `true` or `false`; any other word that starts with `-` is also
+    /// an option.
     Arguments {
         /// The options.
         switches: Vec<String>,
     },
-    /// In this variable, with colons between them.
+    /// In this variable, separated by colons.
     Variable(String),
 }
 
@@ -140,12 +142,12 @@ impl Recipe {
         reading::read(name, text)
     }
 
-    /// Whether a value of [`Recipe::set`] comes from the configuration of git.
+    /// Whether a value of [`Recipe::set`] comes from git's configuration.
     pub fn is_from_git(value: &str) -> bool {
         git_user::key(value).is_some()
     }
 
-    /// What git's configuration in this home says for such a value: the user's name or address.
+    /// The user's name or email address from git's configuration in this home.
     pub fn git_value_ambient(value: &str, home: &Path) -> Option<String> {
         git_user::find_ambient(home, git_user::key(value)?)
     }

@@ -1,4 +1,4 @@
-//! The text of a recipe. What is not understood is an error, with its place.
+//! Parses the text of a recipe. Anything unknown is an error with its position.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -168,8 +168,8 @@ fn program(text: &str) -> Result<String, &'static str> {
 }
 
 pub(crate) fn variable(text: &str) -> Result<String, &'static str> {
-    // SECURITY: a variable of Rootward's own would change what the server is held to
-    // (test: a_recipe_sets_no_variable_of_rootwards_own)
+    // SECURITY: setting one of Rootward's own variables would change how the server is confined (test:
+    // a_recipe_sets_no_variable_of_rootwards_own)
     if text.starts_with("ROOTWARD_") || OWN_VARIABLES.contains(&text) {
         return Err("Rootward sets this variable itself");
     }
@@ -205,10 +205,10 @@ pub(crate) fn takes(text: &str, switches: &[String]) -> Result<Takes, &'static s
     }
 }
 
-/// An option that is added to the command.
+/// Checks an option that is appended to the command.
 fn appended(text: &str, allow: &Allow) -> Result<(), &'static str> {
-    // SECURITY: a word that is no option may be a directory, and would name a root
-    // (test: a_recipe_appends_options_alone)
+    // SECURITY: a word that is not an option may be a directory, and would become a root (test:
+    // a_recipe_appends_options_alone)
     let is_option = text.len() > 1 && text.starts_with('-') && text != "--";
     if !is_option || text.chars().any(char::is_control) {
         return Err("expected an option in one word: `--name` or `--name=value`");
@@ -224,7 +224,7 @@ fn appended(text: &str, allow: &Allow) -> Result<(), &'static str> {
     }
 }
 
-/// An option or a variable.
+/// Checks an option or the name of a variable.
 fn excluding(text: &str) -> Result<(), &'static str> {
     let is_option = text.len() > 1 && text.starts_with('-') && !text.contains('=');
     if is_option || variable(text).is_ok() { Ok(()) } else { Err("expected an option, or the name of a variable") }

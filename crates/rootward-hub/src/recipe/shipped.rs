@@ -1,4 +1,4 @@
-//! The recipes that Rootward ships: the files of `recipes`, in the order of their names.
+//! The recipes that Rootward ships: the files in `recipes`, sorted by name.
 
 macro_rules! shipped {
     ($($name:literal)*) => {
@@ -6,7 +6,7 @@ macro_rules! shipped {
     };
 }
 
-/// Each by its name, with its text.
+/// The name and text of each recipe.
 pub(super) const SHIPPED: &[(&str, &str)] = shipped! {
     "angular"
     "atlassian"

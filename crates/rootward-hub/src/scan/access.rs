@@ -1,37 +1,38 @@
-//! What a call will do with its paths: read from the schema's marker, the tool's annotations and the verbs of its name.
+//! What a call does with its paths, derived from the schema's marker, the tool's annotations and the verbs in its
+//! name.
 //!
-//! A guess errs on the side of more access asked for, so that a root shared for reading stays unwritten: where nothing is
-//! known, reading and writing are asked for. Annotations are what a server says of itself; they can ask for more than the
-//! name does, and for less only where the name says nothing.
+//! A guess asks for too much access rather than too little, so that nothing writes to a read-only root: if nothing is
+//! known, reading and writing are required. Annotations come from the server. They can require more than the name
+//! suggests, but less only if the name says nothing.
 
 use rootward_core::{Access, Code, Denial, Grant, Guard};
 
 use super::words::{is_word, words};
 
-/// What is done with a path.
+/// What a call does with a path.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Need {
     /// The kinds of access.
     pub access: Access,
-    /// Whether a link in the last place is followed.
+    /// How a link as the last component is treated.
     pub last: Last,
 }
 
-/// A link in a path's last place.
+/// How a link as the last component of a path is treated.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Last {
-    /// What it leads to is meant.
+    /// The link is followed; its target is used.
     Followed,
-    /// It is meant itself, and what it leads to is not touched.
+    /// The link itself is used; its target is not touched.
     Meant,
-    /// Either, as servers differ: one writes through a link, another puts a new file in its place. What it leads to must be
-    /// shared, and the link must not lie outside.
+    /// Either: some servers write through a link, others replace it with a new file. The target must be shared, and
+    /// the link must not be outside the roots.
     Replaced,
-    /// Either, and it is gone afterwards: both must be shared.
+    /// Either, and it is removed: both link and target must be shared.
     Removed,
 }
 
-/// What a tool says of itself in its annotations.
+/// A tool's annotations.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Hints {
     pub(super) read_only: bool,
@@ -92,18 +93,18 @@ const MOVING: [&str; 3] = ["move", "rename", "mv"];
 
 const COPYING: [&str; 2] = ["copy", "cp"];
 
-/// Keys of what a move or a copy starts from, and of where it goes.
+/// Argument names for the source and the destination of a move or copy.
 const FROM: [&str; 5] = ["source", "src", "from", "old", "original"];
 const TO: [&str; 7] = ["destination", "dest", "dst", "to", "target", "new", "into"];
 
 impl Need {
-    /// To look at.
+    /// Reading.
     pub const READ: Need = Need { access: Access::READ, last: Last::Followed };
 
-    /// What is asked for where nothing is known.
+    /// The default if nothing is known.
     pub const UNKNOWN: Need = Need { access: Access::READ_WRITE.without(Access::DELETE), last: Last::Replaced };
 
-    /// What the schema's `x-rootward-access` says. A word that is not known is as good as none.
+    /// Parses the schema's `x-rootward-access`. An unknown word counts as no word.
     pub(super) fn from_marker(word: Option<&str>) -> Need {
         match word {
             Some("read") => Need::READ,
@@ -115,7 +116,7 @@ impl Need {
         }
     }
 
-    /// What a tool of this name does with the argument `key`.
+    /// What a tool with this name does with the argument `key`.
     pub(super) fn of_tool(name: &str, key: &str, hints: Hints) -> Need {
         let named = |verbs: &[&str]| words(name).any(|word| verbs.iter().any(|verb| is_word(word, verb)));
         let keyed = |keys: &[&str]| words(key).any(|word| keys.iter().any(|known| is_word(word, known)));
@@ -134,8 +135,7 @@ impl Need {
         let mut access = match (reads, writes, deletes) {
             (false, false, false) if hints.read_only => Access::READ,
             (false, false, false) if hints.destructive => Access::READ_WRITE,
-            // SECURITY: what is not known to read only is not let at what is shared for reading only
-            // (test: what_is_not_known_needs_writing)
+            // SECURITY: a tool that may write must not reach read-only roots (test: what_is_not_known_needs_writing)
             (false, false, false) => return Need::UNKNOWN,
             _ => Access::READ,
         };
@@ -145,7 +145,7 @@ impl Need {
         if deletes {
             access = access | Access::DELETE;
         }
-        // A name that only reads, and annotations that say otherwise.
+        // The name suggests reading, but the annotations say otherwise.
         if reads && !writes && !deletes && hints.destructive && !hints.read_only {
             access = access | Access::WRITE;
         }
@@ -157,25 +157,26 @@ impl Need {
         Need { access, last }
     }
 
-    /// Asks a guard.
+    /// Checks the path against a guard.
     pub(crate) fn check(self, guard: &Guard, path: &str) -> Result<Grant, Denial> {
         match self.last {
             Last::Followed => guard.check(path, self.access),
             Last::Meant => guard.check_entry(path, self.access),
             Last::Removed => {
                 let grant = guard.check(path, self.access)?;
-                // SECURITY: with a directory goes what is in it (test: what_is_removed_or_replaced_is_a_link_where_it_lies)
+                // SECURITY: removing a directory removes its contents (test:
+                // what_is_removed_or_replaced_is_a_link_where_it_lies)
                 if guard.roots().iter().any(|root| root.place.starts_with(grant.path())) {
                     return Err(Denial::new(Code::AccessDenied, path, self.access));
                 }
-                // SECURITY: a link is removed where it lies, wherever it leads
-                // (test: what_is_removed_or_replaced_is_a_link_where_it_lies)
+                // SECURITY: removing a link changes the directory that contains it, wherever it leads (test:
+                // what_is_removed_or_replaced_is_a_link_where_it_lies)
                 guard.check_entry(path, self.access)
             }
             Last::Replaced => {
                 let grant = guard.check(path, self.access)?;
-                // SECURITY: a link outside is replaced where it lies, wherever it leads
-                // (test: what_is_removed_or_replaced_is_a_link_where_it_lies)
+                // SECURITY: replacing a link changes the directory that contains it, wherever it leads (test:
+                // what_is_removed_or_replaced_is_a_link_where_it_lies)
                 match guard.check_entry(path, self.access) {
                     Err(denial) if denial.code().for_peer() == Code::OutsideRoots => Err(denial),
                     _ => Ok(grant),

@@ -1,7 +1,7 @@
-//! Percent escapes, undone as the most careless reader would.
+//! Percent decoding as the most careless parser would do it.
 
-/// `text` with its percent escapes undone once. What is no escape stays; overlong UTF-8 (`%c0%af`, CVE-2000-0884) and `%u002f`
-/// mean what old readers took them for.
+/// Decodes percent escapes once. Invalid escapes stay as they are. Overlong UTF-8 (`%c0%af`, CVE-2000-0884) and
+/// `%u002f` decode the way old parsers did.
 pub(super) fn percent_decoded(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut decoded = Vec::with_capacity(bytes.len());
@@ -35,7 +35,7 @@ pub(super) fn percent_decoded(text: &str) -> String {
     String::from_utf8(decoded).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
-/// An overlong form at the end becomes the byte it stands for, whether or not its last byte is a proper one.
+/// Replaces an overlong UTF-8 sequence at the end with the byte it encodes, whether or not its last byte is valid.
 fn shorten(decoded: &mut Vec<u8>) {
     const LEADS: [&[u8]; 4] =
         [&[0xe0, 0x80], &[0xf0, 0x80, 0x80], &[0xf8, 0x80, 0x80, 0x80], &[0xfc, 0x80, 0x80, 0x80, 0x80]];
@@ -48,7 +48,7 @@ fn shorten(decoded: &mut Vec<u8>) {
             None => return,
         },
     };
-    // A form of more bytes is not at its end yet.
+    // A longer sequence is not complete yet.
     if lead > 1 && *last == 0x80 {
         return;
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::fold::begins;
 
-/// What variables and `~` mean to the server.
+/// The values of variables and `~` for the server.
 #[derive(Clone, Default, Debug)]
 pub struct Expansion {
     /// The home directory.
@@ -13,17 +13,18 @@ pub struct Expansion {
     pub variables: BTreeMap<String, String>,
 }
 
-/// What becomes of a variable that is not set.
+/// How an unset variable is expanded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Unset {
     Stays,
     IsNothing,
-    /// In `${NAME:-word}` and its like it is the word, and so is one that is set.
+    /// In `${NAME:-word}` and similar forms, use the word, whether or not the variable is set.
     IsTheWord,
 }
 
 impl Expansion {
-    /// `$NAME`, `${NAME}`, `${NAME:-word}`, `${env:NAME}`, `$env:NAME`, `%NAME%`, and `$*` and its kind.
+    /// Expands `$NAME`, `${NAME}`, `${NAME:-word}`, `${env:NAME}`, `$env:NAME`, `%NAME%`, and special parameters such
+    /// as `$*`.
     pub(super) fn expand(&self, text: &str, unset: Unset) -> String {
         let mut expanded = String::with_capacity(text.len());
         let mut rest = text;
@@ -33,8 +34,8 @@ impl Expansion {
             match Variable::read(rest) {
                 Some(Variable { name, word, length }) => {
                     match (unset, word, self.value(name)) {
-                        // SECURITY: which of the two the server takes depends on an environment that it may have changed
-                        // (test: variables_and_home)
+                        // SECURITY: the server may have changed its environment, so which of the two it uses is not
+                        // known (test: variables_and_home)
                         (Unset::IsTheWord, Some(word), _) => expanded.push_str(word),
                         (_, _, Some(value)) => expanded.push_str(value),
                         (Unset::Stays, _, None) => expanded.push_str(&rest[..length]),
@@ -59,27 +60,27 @@ impl Expansion {
     }
 }
 
-/// A variable in a text.
+/// A variable reference in a text.
 struct Variable<'t> {
     name: &'t str,
-    /// What stands in its place where it is not set, or where it is: `${NAME:-word}`, `${NAME+word}` (POSIX shell, 2.6.2).
+    /// The word that may replace the value: `${NAME:-word}`, `${NAME+word}` (POSIX shell, 2.6.2).
     word: Option<&'t str>,
-    /// How long the whole is.
+    /// Length of the whole reference.
     length: usize,
 }
 
 impl<'t> Variable<'t> {
-    /// The variable that `text` begins with.
+    /// The variable reference at the start of `text`.
     fn read(text: &'t str) -> Option<Variable<'t>> {
         let ends = |name: &str| name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(name.len());
         let variable = if let Some(rest) = text.strip_prefix("${") {
             let end = rest.find('}')?;
             let (name, rest) = without_scope(&rest[..end]).split_at(ends(without_scope(&rest[..end])));
             let rest = rest.strip_prefix(':').unwrap_or(rest);
-            // What other operators make of the value is not known; it is taken whole.
+            // The effect of other operators on the value is not modeled; the value is used as a whole.
             let variable = Variable { name, word: rest.strip_prefix(['-', '=', '+', '?']), length: end + 3 };
-            // SECURITY: Go's `os.Expand` takes anything in braces for a name that is not set
-            // (test: what_go_takes_for_a_variable_is_nothing)
+            // SECURITY: Go's `os.Expand` treats anything in braces as a name, which is then unset (test:
+            // what_go_takes_for_a_variable_is_nothing)
             return Some(variable);
         } else if let Some(rest) = text.strip_prefix('%') {
             let end = rest.find('%')?;
@@ -87,7 +88,7 @@ impl<'t> Variable<'t> {
         } else {
             let rest = text.strip_prefix('$')?;
             let named = without_scope(rest);
-            // SECURITY: the special parameters of a shell are names to `os.Expand`, too, and no environment has them
+            // SECURITY: `os.Expand` also treats a shell's special parameters as names, which no environment contains
             // (test: what_go_takes_for_a_variable_is_nothing)
             if rest.starts_with(['*', '#', '$', '@', '!', '?', '-']) {
                 return Some(Variable { name: &rest[..1], word: None, length: 2 });
@@ -100,7 +101,7 @@ impl<'t> Variable<'t> {
     }
 }
 
-/// PowerShell and editors write `env:` before a name.
+/// Removes `env:`, which PowerShell and editors put before a name.
 fn without_scope(name: &str) -> &str {
     if begins(name, "env:") { &name[4..] } else { name }
 }

@@ -1,7 +1,7 @@
-//! Goes over JSON text without making anything of it.
+//! A cursor over JSON text that does not build values.
 //!
-//! The text was proved to be JSON when its envelope was read, so this only has to find where things begin and end. It answers
-//! with an error all the same where the text is not what it should be: nothing here trusts.
+//! The envelope reader already checked that the text is JSON, so this only finds where values start and end. It does
+//! not rely on that check and returns an error for malformed text.
 
 use std::borrow::Cow;
 
@@ -9,24 +9,24 @@ use memchr::memchr2;
 
 use super::ScanError;
 
-/// A place in JSON text.
+/// A position in JSON text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cursor<'j> {
     text: &'j str,
     at: usize,
 }
 
-/// What begins at a place.
+/// The kind of value at a position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Begins {
     Object,
     List,
     Text,
-    /// A number, a truth value or null.
+    /// A number, boolean or null.
     Plain,
 }
 
-/// A string between its quotes, escapes and all.
+/// A string without its quotes, escapes included.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RawText<'j>(&'j str);
 
@@ -35,7 +35,7 @@ impl<'j> Cursor<'j> {
         Cursor { text, at: 0 }
     }
 
-    /// The next byte that is no white space, left where it is.
+    /// The next byte that is not white space. Does not move past it.
     fn peek(&mut self) -> Result<u8, ScanError> {
         let rest = &self.text.as_bytes()[self.at..];
         let blank = rest.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b'\r' | b'\n'));
@@ -52,7 +52,7 @@ impl<'j> Cursor<'j> {
         })
     }
 
-    /// Goes past `byte`.
+    /// Moves past `byte`, or fails.
     pub(super) fn pass(&mut self, byte: u8) -> Result<(), ScanError> {
         if self.peek()? != byte {
             return Err(ScanError::Malformed);
@@ -61,14 +61,14 @@ impl<'j> Cursor<'j> {
         Ok(())
     }
 
-    /// Goes past `byte` if it is next.
+    /// Moves past `byte` if it is next.
     pub(super) fn passes(&mut self, byte: u8) -> Result<bool, ScanError> {
         let is_next = self.peek()? == byte;
         self.at += usize::from(is_next);
         Ok(is_next)
     }
 
-    /// After a member: whether another follows, or the end.
+    /// After a member: true if a comma follows, false if `end` does.
     pub(super) fn goes_on(&mut self, end: u8) -> Result<bool, ScanError> {
         if self.passes(b',')? {
             return Ok(true);
@@ -77,7 +77,7 @@ impl<'j> Cursor<'j> {
         Ok(false)
     }
 
-    /// Goes past a string.
+    /// Moves past a string.
     pub(super) fn text(&mut self) -> Result<RawText<'j>, ScanError> {
         self.pass(b'"')?;
         let (start, bytes) = (self.at, self.text.as_bytes());
@@ -95,7 +95,7 @@ impl<'j> Cursor<'j> {
         }
     }
 
-    /// Goes past a number, a truth value or null.
+    /// Moves past a number, boolean or null.
     pub(super) fn plain(&mut self) -> Result<(), ScanError> {
         let first = self.peek()?;
         let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.');
@@ -109,7 +109,7 @@ impl<'j> Cursor<'j> {
 }
 
 impl<'j> RawText<'j> {
-    /// What the string says.
+    /// Decodes the string's escapes.
     pub(super) fn decode(self) -> Cow<'j, str> {
         match self.0.split_once('\\') {
             None => Cow::Borrowed(self.0),
@@ -117,8 +117,8 @@ impl<'j> RawText<'j> {
         }
     }
 
-    /// Whether the string may begin with `word` once it is decoded and `is_skipped` was taken off its start. Costs no memory, so that
-    /// long texts need not be decoded to know.
+    /// Whether the decoded string may start with `word`, ignoring leading characters for which `is_skipped` is true.
+    /// Does not allocate, so long strings need not be decoded.
     pub(super) fn may_begin(self, word: &str, is_skipped: impl Fn(char) -> bool) -> bool {
         let mut rest = self.0;
         loop {
@@ -127,7 +127,7 @@ impl<'j> RawText<'j> {
             let said = match escape.chars().next() {
                 Some('b' | 'f' | 'n' | 'r' | 't') => '\n',
                 Some(c @ ('"' | '/' | '\\')) => c,
-                // Any character may be written so.
+                // `\u` can encode any character.
                 _ => return true,
             };
             if !is_skipped(said) {
@@ -140,8 +140,8 @@ impl<'j> RawText<'j> {
     }
 }
 
-/// `text` with its escapes undone; the first is at `first`. Half a surrogate pair, which readers keep, refuse or replace, is
-/// replaced: no path on any system is made of one.
+/// Decodes escapes; the first is at `first`. A lone surrogate is replaced, since no path contains one and parsers
+/// differ in how they treat it.
 fn unescape(text: &str, first: usize) -> String {
     let mut said = String::with_capacity(text.len());
     said.push_str(&text[..first]);
@@ -165,7 +165,7 @@ fn unescape(text: &str, first: usize) -> String {
     said
 }
 
-/// The character of `\uXXXX`, or of two such in a row; `rest` stands behind the `u`.
+/// Decodes `\uXXXX`, or a pair of them; `rest` starts after the `u`.
 fn unescape_unit(rest: &mut &str) -> char {
     let unit = |text: &str| text.get(..4).and_then(|digits| u32::from_str_radix(digits, 16).ok());
     let Some(high) = unit(rest) else { return char::REPLACEMENT_CHARACTER };
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_is_an_error() {
+    fn invalid_json_is_an_error() {
         for text in ["", "\"", "\"\\", "\"a\\\"", "x"] {
             assert!(Cursor::new(text).text().is_err(), "{text}");
         }

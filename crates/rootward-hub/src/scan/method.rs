@@ -1,13 +1,13 @@
-//! Which parts of a message's params are looked at, by its method.
+//! Which parts of a message's params are scanned, by method.
 
 use rootward_protocol::{keys, method};
 
 use super::access::Need;
 
-/// What the params of a method are.
+/// The structure of a method's params.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Shape {
-    /// Parts of the protocol itself: nothing in them is for the server to open.
+    /// Used by the protocol itself: nothing in them makes the server open a file.
     Protocol,
     /// A tool and its arguments.
     ToolCall,
@@ -15,13 +15,13 @@ pub(super) enum Shape {
     Prompt,
     /// A resource's URI.
     Resource,
-    /// An argument being typed: its name stands beside its value.
+    /// An argument being typed, with its name beside its value.
     Completion,
-    /// Not known: every string is looked at.
+    /// Unknown method: every string is scanned.
     Unknown,
 }
 
-/// Methods whose params only the protocol reads. A client's notification of a cancelled request tells a reason in words.
+/// Methods whose params only the protocol uses. The reason in a cancellation is prose.
 const PROTOCOL: [&str; 14] = [
     method::INITIALIZE,
     method::PING,
@@ -39,13 +39,13 @@ const PROTOCOL: [&str; 14] = [
     method::MESSAGE,
 ];
 
-/// Keys at the top of params that are names and tokens, not paths, by shape.
+/// Top-level keys whose values are names and tokens, not paths.
 const NAMES: [&str; 4] = ["name", "cursor", keys::REQUEST_STATE, "taskId"];
 
-/// Keys at the top that mean something to the protocol: in another case, some readers take them for these.
+/// Top-level keys of the protocol. Some parsers match them case-insensitively.
 pub(super) const KNOWN: [&str; 7] = ["name", "arguments", "uri", "ref", "argument", "context", keys::META];
 
-/// Whether a server may open files for this method: everything but what only the protocol reads.
+/// Whether a server may open files for this method.
 pub(crate) fn acts(method: &str) -> bool {
     Shape::of(method) != Shape::Protocol
 }
@@ -62,7 +62,7 @@ impl Shape {
         }
     }
 
-    /// What is done with a path, where no tool says.
+    /// The default need for a path if no tool is known.
     pub(super) fn need(self) -> Need {
         match self {
             Shape::Prompt | Shape::Resource | Shape::Completion | Shape::Protocol => Need::READ,
@@ -70,7 +70,7 @@ impl Shape {
         }
     }
 
-    /// Whether the string under a key at the top of the params is a name, not a value.
+    /// Whether the string under a top-level key is a name, not a value.
     pub(super) fn is_name(self, key: &str) -> bool {
         match self {
             Shape::Unknown => false,

@@ -1,37 +1,42 @@
-//! Finds the paths in what a client sends.
+//! Finds the paths in a client's message.
 //!
 //! # What counts as a path
 //!
-//! The first that speaks decides:
+//! The first rule that applies decides:
 //!
-//! 1. What the user says about an argument ([`Treatment`]).
-//! 2. The schema: the server's own marker (`"format": "rooted-path"`), then `uri`, `path`, `file-path` and their like.
-//! 3. The key ([`key_says`]), in any case style, one or many: `path`, `file`, `directory`, `folder` anywhere in it; a word such as
-//!    `dir`, `cwd`, `root`, `uri`, `source`, `destination`. Whatever stands there is a path, also if it has several lines. The
-//!    exceptions: content of a file (`file_text`, `sourceCode`); a `source`, `target`, `url`, `repo` or the like of several lines,
-//!    which is text.
-//! 4. The description in the schema, where it speaks of files or directories and the key does not say text.
-//! 5. The value: it begins with `/`, `~`, `./`, `../`, a drive or a share, climbs above its start, or holds `file://`; also with
-//!    blanks and quotes around it, and with percent escapes. Not under keys that mean text (`content`, `query`, …), not if it
-//!    has several lines, not if the schema says it is a date or the like.
+//! 1. The user's override for an argument ([`Treatment`]).
+//! 2. The schema: the server's own marker (`"format": "rooted-path"`), then `uri`, `path`, `file-path` and similar
+//!    formats.
+//! 3. The key ([`key_says`]), in any case style, singular or plural: `path`, `file`, `directory`, `folder` anywhere
+//!    in it, or a word such as `dir`, `cwd`, `root`, `uri`, `source`, `destination`. The value is then a path, even
+//!    if it has several lines. Exceptions: file content (`file_text`, `sourceCode`), and a multi-line `source`,
+//!    `target`, `url`, `repo` or similar, which is text.
+//! 4. The description in the schema, if it mentions files or directories and the key does not indicate text.
+//! 5. The value: it starts with `/`, `~`, `./`, `../`, a drive or a share, climbs above its start, or contains
+//!    `file://`, even with surrounding blanks and quotes or with percent escapes. This rule does not apply under keys
+//!    that mean text (`content`, `query`, …), to multi-line values, or if the schema says that the value is a date or
+//!    similar.
 //!
-//! A string that only its value makes a path is text where the kernel holds the server and the string leads nowhere: it is absolute, no
-//! reading of it has `..`, and in every reading its first name does not exist in `/` ([`Held`]). `/facebook/react` is the id of a
-//! library. A whole `file:` URI is a path under every key.
+//! A string that is a path only by rule 5 is treated as text if the kernel confines the server and the string leads
+//! nowhere: it is absolute, no reading of it contains `..`, and in every reading its first component does not exist
+//! in `/` ([`Held`]). For example, `/facebook/react` is a library id. A whole `file:` URI is a path under every key.
 //!
-//! A list's members stand under the list's key. The keys of objects are looked at by the last rule, because maps from path to
-//! content exist. A string that holds a JSON list or object is looked into, because servers do that (`FastMCP`), except where it
-//! is text. The members of `_meta` are the host's own words, not arguments. Values of another scheme (`https:`) are not paths, unless they climb above their start.
+//! Members of a list have the list's key. Keys of objects are checked by the last rule, because some tools take maps
+//! from path to content. A string that contains a JSON list or object is parsed and scanned, because servers do that
+//! (`FastMCP`), unless it is text. The members of `_meta` come from the host and are not arguments. Values with
+//! another scheme (`https:`) are not paths, unless they climb above their start.
 //!
-//! # What is asked for
+//! # Required access
 //!
-//! The access that a path needs ([`Need`]) is what the schema's marker says; else what the verbs of the tool's name and its
-//! annotations say; else reading and writing. Where a key or a description only makes it likely that a word is a path
-//! ([`Certainty::Likely`]), and the word names nothing inside, too little access is no reason to refuse it; lying outside is.
+//! The access that a path needs ([`Need`]) comes from the schema's marker; else from the verbs in the tool's name and
+//! its annotations; else it is reading and writing. If a key or description only makes it likely that a word is a
+//! path ([`Certainty::Likely`]), and the word names nothing inside the roots, missing access is no reason to refuse
+//! it; being outside the roots is.
 //!
-//! # What is refused as it is
+//! # Rejected params
 //!
-//! Params in which a key stands twice (in `_meta`, too), or that nest too deep, or hold too much: readers differ in what they make of them.
+//! Params with a duplicate key (also in `_meta`), or that nest too deep or contain too many paths, because parsers
+//! disagree on them.
 
 mod access;
 mod decode;

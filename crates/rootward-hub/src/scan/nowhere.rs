@@ -1,9 +1,10 @@
-//! Strings that look like an absolute path and lead nowhere on this machine: `/facebook/react` is the id of a library, `/api/users`
-//! a route.
+//! Strings that look like an absolute path but lead nowhere on this machine: `/facebook/react` is a library id,
+//! `/api/users` a route.
 //!
-//! A path leads nowhere if its first name does not exist in `/`. Only root can write `/`, so nobody else makes the name exist after it
-//! was looked for; if root does, the kernel still holds the server, whatever the name leads to by then. That is why this is asked only
-//! for a server that the kernel holds on this machine ([`Held`]). In a container, or behind a map of paths, `/` is another directory.
+//! A path leads nowhere if its first component does not exist in `/`. Only root can write to `/`, so nobody else can
+//! create that name after the check. If root does, the kernel still confines the server. That is why this applies
+//! only to servers that the kernel confines on this machine ([`Held`]). In a container, or behind a path map, `/` is
+//! a different directory.
 
 use std::ffi::OsStr;
 use std::ops::ControlFlow;
@@ -15,19 +16,20 @@ use super::expansion::Expansion;
 use super::readings::Reader;
 use super::value::is_invisible;
 
-/// What holds a server to its roots.
+/// What keeps a server within its roots.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Held {
-    /// Nothing but the check of its calls, as far as is known here: every string that looks like a path is judged as one.
+    /// Only the check of its calls: every string that looks like a path is checked as one.
     #[default]
     ByItsCalls,
-    /// The kernel, too, and the server sees the same `/` as this process.
+    /// The kernel as well, and the server sees the same `/` as this process.
     ByKernel,
-    /// It runs on another machine and sees no file of this one: no string in its calls is judged as a path.
+    /// The server runs on another machine and cannot see files of this one: no string in its calls is checked as a
+    /// path.
     Elsewhere,
 }
 
-/// The names directly in `/`, read when they are first needed and kept for one message.
+/// The names directly in `/`, read on first use and kept for one message.
 #[derive(Default, Debug)]
 pub(crate) struct Top(Option<Names>);
 
@@ -35,7 +37,7 @@ pub(crate) struct Top(Option<Names>);
 enum Names {
     Known {
         now: TopNames,
-        /// As they are listed, folded.
+        /// The listed names, folded.
         listed: Vec<String>,
     },
     /// They cannot be read.
@@ -43,25 +45,25 @@ enum Names {
 }
 
 impl Top {
-    /// Whether a text that looks like a path is an absolute one in each of its readings, and no reading leads anywhere.
+    /// Whether every reading of a text is an absolute path that leads nowhere.
     pub(crate) fn leads_nowhere(&mut self, text: &str, expansion: &Expansion) -> bool {
         let each = Reader::each(expansion, text, &mut |reading, _| {
-            // SECURITY: one reading that may lead somewhere is enough to judge the text as a path
-            // (test: a_string_is_judged_as_a_path_if_any_reading_leads_somewhere)
+            // SECURITY: if one reading may lead somewhere, the text is checked as a path (test:
+            // a_string_is_judged_as_a_path_if_any_reading_leads_somewhere)
             if self.lacks_first_name(reading) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
-        // SECURITY: what has more readings than are looked at is not known to lead nowhere
-        // (test: a_string_is_judged_as_a_path_if_any_reading_leads_somewhere)
+        // SECURITY: with more readings than the limit, some were not examined (test:
+        // a_string_is_judged_as_a_path_if_any_reading_leads_somewhere)
         each.is_ok()
     }
 
     fn lacks_first_name(&mut self, reading: &str) -> bool {
-        // SECURITY: joined to a directory, or collapsed as text, `..` leads out of what was looked at
-        // (test: a_string_is_judged_as_a_path_if_any_reading_leads_somewhere)
+        // SECURITY: joined to a directory, or collapsed as text, `..` leads out of the examined path (test:
+        // a_string_is_judged_as_a_path_if_any_reading_leads_somewhere)
         if !reading.starts_with('/') || reading.contains("..") {
             return false;
         }
-        // Two slashes may mean a share on another machine (POSIX, XBD 4.13; `//host/share`).
+        // Two leading slashes may mean a share on another machine (POSIX, XBD 4.13; `//host/share`).
         if reading.starts_with("//") {
             return false;
         }
@@ -73,8 +75,8 @@ impl Top {
         match self.0.get_or_insert_with(Names::read_ambient) {
             Names::Unknown => false,
             Names::Known { now, listed } => {
-                // SECURITY: a server, or a file system, may take another spelling for a name that is there
-                // (test: another_spelling_of_a_name_that_exists_is_not_missing)
+                // SECURITY: a server or a file system may accept another spelling of an existing name (test:
+                // another_spelling_of_a_name_that_exists_is_not_missing)
                 !listed.contains(&folded(name)) && now.lacks(OsStr::new(name))
             }
         }
@@ -90,13 +92,13 @@ impl Names {
     }
 }
 
-/// Whether a name has no character that a shell, a pattern or a decoder makes something else of.
+/// Whether a name has no character that a shell, a pattern or a decoder would interpret.
 fn is_plain_name(name: &str) -> bool {
     name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '@' | '+' | ':' | ' '))
 }
 
-/// One form for all spellings of a name that some reader takes for the same: case, compatible characters (UAX #15), what nobody sees,
-/// blanks at the ends.
+/// Maps all spellings that some parser treats as equal to one form: ignores case, compatibility characters (UAX #15),
+/// invisible characters, and blanks at the ends.
 fn folded(name: &str) -> String {
     let seen: String = name.chars().filter(|c| !is_invisible(*c)).nfkc().flat_map(char::to_lowercase).nfkc().collect();
     seen.trim().to_owned()

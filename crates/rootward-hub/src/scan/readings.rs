@@ -1,8 +1,8 @@
-//! Every reading that a server might make of a path.
+//! Every way that a server might read a path.
 //!
-//! A guard takes a text as it is. Servers do not: they trim, unquote, decode, expand, split and collapse, some of it twice. A
-//! path passes only where all that could come of it lies inside, so this file makes up what could. It errs on the side of more
-//! readings: one too many costs something only if it lies outside.
+//! A guard takes a text literally. Servers do not: they trim, unquote, decode, expand, split and collapse, sometimes
+//! twice. A path is allowed only if every possible reading is inside the roots, so this file derives those readings.
+//! It derives too many rather than too few: an extra reading matters only if it is outside.
 //!
 //! A plain text, which is almost every path, has one reading and costs nothing.
 
@@ -19,42 +19,42 @@ use super::value::{
 };
 use crate::fold::begins;
 
-/// More readings than any honest path has.
+/// Maximum number of readings. No honest path has that many.
 const MOST: usize = 256;
 
-/// How many bytes the readings of one text may have together: what takes more is refused.
+/// Maximum total length of the readings of one text, in bytes.
 const MOST_BYTES: usize = 4 << 20;
 
-/// How a reading came about.
+/// How a reading was derived.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Form {
-    /// The text, or a part of it, with things taken off.
+    /// The text or a part of it, possibly trimmed.
     Spoken,
-    /// Decoded, expanded or otherwise made of it.
+    /// Decoded, expanded or otherwise transformed.
     Made,
 }
 
-/// Why the readings were not gone through.
+/// Why the readings were not all visited.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stop {
-    /// Whoever got the readings had enough.
+    /// The callback stopped.
     Enough,
-    /// There are too many.
+    /// There are too many readings.
     TooMany,
 }
 
-/// Makes up readings.
+/// Derives readings.
 #[derive(Debug)]
 pub(crate) struct Reader<'r> {
     expansion: &'r Expansion,
     queue: Vec<(String, Form)>,
-    /// How many bytes the queue has.
+    /// Total length of the queued texts.
     bytes: usize,
     known: HashSet<(String, Form)>,
 }
 
 impl<'r> Reader<'r> {
-    /// Hands each reading of `text` to `judge`, the text itself first, until it has enough.
+    /// Passes each reading of `text` to `judge`, the text itself first, until `judge` stops.
     pub(crate) fn each(
         expansion: &'r Expansion,
         text: &str,
@@ -103,21 +103,21 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// What may be made of one reading.
+    /// Adds everything that can be derived from one reading.
     fn more(&mut self, text: &str, form: Form) {
         self.add(text.trim_matches(is_trimmed), form);
         self.add(text.trim_matches(QUOTES), form);
         if text.contains(is_invisible) {
-            // SECURITY: who cleans a name up takes these out wherever they stand, and finds `..` or a path
-            // (test: characters_that_nobody_sees)
+            // SECURITY: a server that cleans up a name removes these anywhere in it, and may end up with `..` or a
+            // path (test: characters_that_nobody_sees)
             self.add(text.replace(is_invisible, ""), form);
         }
         if text.contains(['"', '\'']) {
-            // As a shell would.
+            // As a shell does.
             self.add(text.replace(['"', '\''], ""), form);
         }
         if text.contains(char::is_control) {
-            // URL readers drop tabs and line ends wherever they stand; readers in C stop at a NUL.
+            // URL parsers drop tabs and line breaks anywhere; C code stops at a NUL.
             self.add(text.replace(char::is_control, ""), form);
             self.add(text.split('\0').next().unwrap_or_default(), form);
         }
@@ -132,8 +132,8 @@ impl<'r> Reader<'r> {
         if text.contains('\\') {
             self.add(text.replace('\\', "/"), Form::Made);
         }
-        // SECURITY: a server that normalises a name opens what it is then
-        // (test: characters_that_normalise_to_dots_and_slashes)
+        // SECURITY: a server that normalizes a name opens the normalized one (test:
+        // characters_that_normalise_to_dots_and_slashes)
         self.add(normalised(text), Form::Made);
         self.add(without_look_alikes(text), Form::Made);
         if has_another_scheme(text) {
@@ -144,14 +144,14 @@ impl<'r> Reader<'r> {
             return;
         }
         if text.contains('\\') {
-            // As a shell would.
+            // As a shell does.
             self.add(text.replace('\\', ""), Form::Made);
         }
         if text.contains(['$', '%', '~']) {
             self.expanded(text);
         }
         if text.contains("....") {
-            // What a filter leaves that takes `../` out once: `....//`.
+            // The result of a filter that removes `../` once: `....//`.
             self.add(text.replace("../", "").replace("..\\", ""), Form::Made);
         }
         self.add(collapsed(text), Form::Made);
@@ -161,7 +161,7 @@ impl<'r> Reader<'r> {
         self.pieces(text);
     }
 
-    /// `file:` in the middle of something: `jar:file:///a!/b`, `see file:///a`.
+    /// Adds `file:` URIs inside other text: `jar:file:///a!/b`, `see file:///a`.
     fn file_uris(&mut self, text: &str, form: Form) {
         for uri in file_uris(text).filter(|uri| uri.len() < text.len()) {
             let is_end = |c: char| c.is_whitespace() || matches!(c, ',' | ';' | '!' | ')') || QUOTES.contains(&c);
@@ -170,8 +170,8 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// The path of a URI, however many slashes there are, with a host or without. Its escapes are undone: a root with a blank
-    /// in its name is written with one.
+    /// Adds the path of a URI, with any number of slashes, with or without a host. Escapes are decoded, because a
+    /// blank in a root's name is escaped in a URI.
     fn path_of_uri(&mut self, rest: &str) {
         let rest = percent_decoded(rest).replace('\\', "/");
         let bare = rest.trim_start_matches('/');
@@ -188,8 +188,8 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// Variables and the home. One that is not set is left, or is nothing (Go's `os.ExpandEnv`), or is the word beside its name: a
-    /// server's environment may be another than is known here.
+    /// Expands variables and `~`. An unset variable stays, becomes empty (Go's `os.ExpandEnv`), or becomes the word
+    /// beside its name: the server's environment may differ from the one known here.
     fn expanded(&mut self, text: &str) {
         if let (Some(rest), Some(home)) = (text.strip_prefix('~'), &self.expansion.home)
             && (rest.is_empty() || rest.starts_with(['/', '\\']))
@@ -203,7 +203,7 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// The directory that a pattern is looked for in.
+    /// Adds the directory in which a pattern is expanded.
     fn fixed_part(&mut self, text: &str) {
         if let Some(wild) = text.find(['*', '?', '[', '{'])
             && let Some(slash) = text[..wild].rfind('/')
@@ -212,8 +212,8 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// What a pattern's braces stand for, where dots come together by it: `.{.,x}/y` is `../y` to shells and to Node's globs. A whole
-    /// path within braces is a piece.
+    /// Expands a pattern's braces if that joins dots: `.{.,x}/y` is `../y` to shells and to Node's globs. Whole paths
+    /// within braces are covered by `pieces`.
     fn braces(&mut self, text: &str) {
         for (end, _) in text.match_indices('}') {
             let Some(start) = text[..end].rfind('{') else { continue };
@@ -228,8 +228,8 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// A query, a fragment or a line number behind the last name: `a.txt#top`, `a.txt:10`. Only there, because directories have
-    /// such names, too.
+    /// Removes a query, fragment or line number after the last component: `a.txt#top`, `a.txt:10`. Directory names
+    /// may contain such characters, so other components are left alone.
     fn without_suffix(&mut self, text: &str) {
         let name = text.rfind('/').map_or(0, |slash| slash + 1);
         if let Some(end) = text[name..].find(['?', '#', ':']) {
@@ -237,22 +237,22 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// Paths within the text: in a list, behind `key=`, behind an option's letter.
+    /// Adds paths within the text: in a list, after `key=`, after an option's letter.
     fn pieces(&mut self, text: &str) {
         let is_separator = |c: char| {
             c.is_whitespace()
                 || matches!(c, ',' | ';' | ':' | '|' | '=' | '@' | '(' | '[' | '{' | '<' | '>' | '&')
                 || QUOTES.contains(&c)
         };
-        // Text of several lines is split at its lines only: what stands within them is prose or code.
+        // Multi-line text is split only into lines: the text within them is prose or code.
         let splits: &dyn Fn(char) -> bool =
             if has_several_lines(text) { &|c| matches!(c, '\n' | '\r') } else { &is_separator };
         let has_drive = text.as_bytes().first().is_some_and(u8::is_ascii_alphabetic) && text[1..].starts_with(':');
         let mut is_list = false;
         for (at, c) in text.char_indices().filter(|(at, c)| splits(*c) && !(has_drive && *at == 1)) {
             let rest = &text[at + c.len_utf8()..];
-            // What ends a piece need not begin one: in `app/(group)/page` the bracket is part of a name. And within quotes or
-            // between commas, a blank is part of it.
+            // A character that ends a piece need not start one: in `app/(group)/page` the bracket is part of a name.
+            // Within quotes or between commas, a blank is part of the piece.
             let ends = |end: char| match c {
                 c if QUOTES.contains(&c) => QUOTES.contains(&end),
                 ',' | ';' | '|' => matches!(end, ',' | ';' | '|' | ')' | ']' | '}') || QUOTES.contains(&end),
@@ -262,7 +262,7 @@ impl<'r> Reader<'r> {
             if self.is_full() {
                 return;
             }
-            // `app/(..)photo`: Next.js names its intercepting routes so.
+            // `app/(..)photo`: Next.js uses such names for intercepting routes.
             if c == '(' && piece.bytes().all(|byte| byte == b'.') && begins_name_after(&rest[piece.len()..]) {
                 continue;
             }
@@ -272,15 +272,15 @@ impl<'r> Reader<'r> {
                 is_list = true;
             }
         }
-        // Only in a list has the first piece an end: a root may well have a blank in its name.
+        // The first piece is cut off only in a list: a root's name may contain a blank.
         let is_too_long = names_nothing(text);
         if (is_list || is_too_long)
             && let Some(end) = text.find([',', ';', '|', ':', '\n', '\r'])
         {
             self.add(&text[..end], Form::Spoken);
         }
-        // SECURITY: the text itself cannot be opened and is not judged, so what it begins with is
-        // (test: a_long_text_has_the_readings_of_a_short_one)
+        // SECURITY: the whole text is too long to open and is not checked, so check the part it starts with (test:
+        // a_long_text_has_the_readings_of_a_short_one)
         if is_too_long && let Some(end) = text.find(ends_a_name) {
             self.add(&text[..end], Form::Spoken);
         }

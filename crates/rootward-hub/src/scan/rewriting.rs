@@ -1,4 +1,4 @@
-//! Texts rewritten as readers do it, and what is told of a text by its characters alone.
+//! Text transformations that parsers apply, and predicates on the characters of a text.
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -10,7 +10,7 @@ pub(crate) const LONGEST_PATH: usize = 4095;
 /// The longest name in a path: `NAME_MAX` of Linux (limits.h).
 const LONGEST_NAME: usize = 255;
 
-/// `..`, `.` and doubled slashes gone by text alone, as Node's `path.resolve` and its like do it.
+/// Removes `..`, `.` and repeated slashes textually, as Node's `path.resolve` and similar functions do.
 pub(super) fn collapsed(text: &str) -> String {
     let is_absolute = text.starts_with('/');
     let mut names: Vec<&str> = Vec::new();
@@ -36,12 +36,12 @@ pub(super) fn collapsed(text: &str) -> String {
     }
 }
 
-/// The text in the form that Unicode calls NFKC, in which `\u{fe30}` is `..` and `\u{ff0f}` a slash (UAX #15). Nothing for plain text.
+/// The NFKC form of the text, in which `\u{fe30}` is `..` and `\u{ff0f}` a slash (UAX #15). Empty for ASCII text.
 pub(super) fn normalised(text: &str) -> String {
     if text.is_ascii() { String::new() } else { text.nfkc().collect() }
 }
 
-/// Characters that become slashes when text is squeezed into an old code page, and that NFKC leaves alone.
+/// Replaces characters that become slashes in a legacy code page and that NFKC leaves alone.
 pub(super) fn without_look_alikes(text: &str) -> String {
     if text.is_ascii() {
         return String::new();
@@ -54,32 +54,32 @@ pub(super) fn without_look_alikes(text: &str) -> String {
     text.chars().map(plain).collect()
 }
 
-/// Too long for the kernel to open. What is shorter once it is collapsed is a reading of its own.
+/// Whether a path is too long for the kernel to open. Its collapsed form is a separate reading.
 pub(crate) fn names_nothing(path: &str) -> bool {
     path.len() > LONGEST_PATH || path.split('/').any(|name| name.len() > LONGEST_NAME)
 }
 
-/// Whether a reader may cut a text off here, whatever it takes it for.
+/// Whether some parser may end a name at this character.
 pub(super) fn ends_a_name(c: char) -> bool {
     let is_of_names = matches!(c, '/' | '\\' | '.' | '_' | '-' | '+' | '~' | '@' | '%' | '$');
     c.is_whitespace() || c.is_control() || QUOTES.contains(&c) || (c.is_ascii_punctuation() && !is_of_names)
 }
 
-/// Whether a closing bracket stands here and belongs to a name: another bracket or a letter follows.
+/// Whether the text starts with a closing bracket that belongs to a name: another bracket or a letter follows.
 pub(super) fn begins_name_after(bracket: &str) -> bool {
     let after = bracket.strip_prefix(')').and_then(|rest| rest.chars().next());
     after.is_some_and(|next| next == '(' || next.is_alphanumeric())
 }
 
-/// Whether a text has no other reading: letters, digits and a few marks that nobody makes anything of, no `..`, and short
-/// enough to be opened as it is.
+/// Whether a text has no other reading: only letters, digits and a few harmless characters, no `..`, and short enough
+/// to open.
 pub(super) fn is_plain(text: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'.' | b'_' | b'-' | b'+');
     text.len() <= LONGEST_PATH && text.bytes().all(is_plain) && !text.contains("..") && !text.starts_with('-')
 }
 
-/// Whether a text is one long run of letters, as base64 is: nothing is taken off it, split from it or made of it, and collapsed it is
-/// still longer than any path.
+/// Whether a text is one long run of letters, like base64: no reading can be derived from it, and its collapsed form
+/// is still longer than any path.
 pub(super) fn is_blob(text: &str) -> bool {
     let run = text.trim_end_matches('=');
     let is_run = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'+' | b'_' | b'-');

@@ -1,7 +1,8 @@
-//! What a tool's input schema says about its arguments, made ready once for all calls.
+//! What a tool's input schema says about its arguments, parsed once for all calls.
 //!
-//! The server's own marker (`"format": "rooted-path"`) says it best, other formats and descriptions after it. A schema only ever
-//! adds paths to what keys and values say; the exception is a format that says what a string is instead, such as a date.
+//! The server's own marker (`"format": "rooted-path"`) ranks highest, then other formats and descriptions. A schema
+//! can only add paths to what keys and values indicate, with one exception: a format that declares the string to be
+//! something else, such as a date.
 
 use std::collections::BTreeMap;
 
@@ -10,32 +11,32 @@ use serde_json::{Map, Value};
 use super::access::Need;
 use super::words::{KeySays, key_says, speaks_of_globs, speaks_of_paths};
 
-/// How deep a schema is followed; below, keys and values decide alone.
+/// Maximum depth. Below it, only keys and values decide.
 const DEEPEST: usize = 16;
 
-/// How many places a schema may have; what is left over, keys and values decide alone.
+/// Maximum number of nodes. Beyond it, only keys and values decide.
 const MOST_NODES: usize = 4096;
 
-/// One place in a schema.
+/// One node of a schema.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
-    /// What the key says under which it stands; none where any key may stand.
+    /// What the node's key indicates; `None` if the node applies to any key.
     pub(super) says: Option<KeySays>,
     pub(super) format: Format,
-    /// The description speaks of paths.
+    /// The description mentions paths.
     pub(super) is_described_as_path: bool,
-    /// The description speaks of patterns of file names.
+    /// The description mentions file name patterns.
     pub(super) is_described_as_glob: bool,
     properties: BTreeMap<String, Node>,
     pub(super) items: Option<Box<Node>>,
-    /// What is said about properties without a name of their own.
+    /// The node for properties that are not listed by name.
     others: Option<Box<Node>>,
 }
 
-/// What `format` says. The later, the stronger, where several may hold.
+/// What `format` says. If several apply, the last of these wins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Format {
-    /// Something else than a path.
+    /// Something other than a path.
     Other,
     Unsaid,
     Path,
@@ -43,7 +44,7 @@ pub(super) enum Format {
     Marker(Need),
 }
 
-/// Whether a schema speaks for its place alone, or is one of several that may hold there.
+/// Whether a schema applies on its own, or is one of several alternatives.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     Own,
@@ -70,7 +71,8 @@ impl Format {
                 "date" | "date-time" | "time" | "duration" | "email" | "idn-email" | "uuid" | "regex" | "byte"
                 | "base64" | "hostname",
             ) => Format::Other,
-            // `uri`, `uri-reference`, `iri`, `path`, `file-path`, `filepath`, `directory-path`, `json-pointer` not.
+            // Covers `uri`, `uri-reference`, `iri`, `path`, `file-path`, `filepath`, `directory-path`, but not
+            // `json-pointer`.
             Some(format)
                 if ["path", "file", "dir", "folder", "uri", "url", "iri"].iter().any(|part| format.contains(part)) =>
             {
@@ -83,7 +85,6 @@ impl Format {
 }
 
 impl Node {
-    /// Reads a schema.
     pub(super) fn read(schema: &Value) -> Node {
         let mut left = MOST_NODES;
         let mut node = Node::empty(None);
@@ -103,12 +104,12 @@ impl Node {
         }
     }
 
-    /// What the schema says about a property.
+    /// The node for a property.
     pub(super) fn property(&self, key: &str) -> Option<&Node> {
         self.properties.get(key).or(self.others.as_deref())
     }
 
-    /// The names of all properties, at any depth. Some stand there more than once.
+    /// The names of all properties, at any depth, possibly with duplicates.
     pub(super) fn names(&self) -> Vec<&str> {
         let mut names = Vec::new();
         let mut left = vec![self];
@@ -119,7 +120,7 @@ impl Node {
         names
     }
 
-    /// Takes up what `schema` says, beside what is known already: where one of several may hold, all are taken.
+    /// Merges `schema` into this node. All alternatives are merged.
     fn merge(&mut self, schema: &Value, whole: &Value, part: Part, depth: usize, left: &mut usize) {
         let Some(schema) = schema.as_object() else { return };
         if depth > DEEPEST || *left == 0 {

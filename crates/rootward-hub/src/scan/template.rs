@@ -1,14 +1,15 @@
-//! A resource template that is being filled in: `completion/complete` names the template and what was typed, and the server makes the
-//! URI of them.
+//! Resource templates in `completion/complete`: the request names a template and the typed value, and the server
+//! builds a URI from them.
 
 use serde_json::{Map, Value};
 
 use super::ScanError;
 
-/// The URI that params of `completion/complete` lead to: the template with what was typed in its place, and with what was
-/// typed before (`context`). Nothing where no template is named, or one without variables.
+/// The URI that params of `completion/complete` lead to: the template filled in with the typed value and earlier
+/// values (`context`). `None` if there is no template with variables.
 pub(super) fn completed_uri(params: &str) -> Result<Option<String>, ScanError> {
-    // SECURITY: what cannot be read here, half a surrogate pair or what nests too deep, others may read (test: what_names_no_template)
+    // SECURITY: params that cannot be parsed here (a lone surrogate, too much nesting) might be parsed by others
+    // (test: what_names_no_template)
     let params: Value = serde_json::from_str(params).map_err(|_| ScanError::Malformed)?;
     Ok(filled_in(&params))
 }
@@ -25,14 +26,14 @@ fn filled_in(params: &Value) -> Option<String> {
     }))
 }
 
-/// The template with its expressions filled in, as careless readers do it: values as they are, not escaped (RFC 6570).
+/// Fills in a template as careless parsers do, without escaping values (RFC 6570).
 fn expand<'v>(template: &str, value: &dyn Fn(&str) -> &'v str) -> String {
     let mut expanded = String::with_capacity(template.len());
     let mut rest = template;
     while let Some((before, behind)) = rest.split_once('{') {
         expanded.push_str(before);
         let Some((expression, behind)) = behind.split_once('}') else {
-            // No end: what is left is text.
+            // No closing brace: the rest is text.
             expanded.push('{');
             rest = behind;
             continue;
@@ -47,7 +48,7 @@ fn expand<'v>(template: &str, value: &dyn Fn(&str) -> &'v str) -> String {
             Some('&') => ("&", "&", &expression[1..]),
             _ => ("", ",", expression),
         };
-        // `{path*}` and `{path:3}`; how much of a value is taken is not known here, so all of it is.
+        // `{path*}` and `{path:3}`: how much of a value the server uses is not known, so use all of it.
         let names = names.split(',').map(|name| name.trim_end_matches('*').split(':').next().unwrap_or_default());
         let values: Vec<&str> = names.map(|name| value(name.trim())).filter(|value| !value.is_empty()).collect();
         if !values.is_empty() {

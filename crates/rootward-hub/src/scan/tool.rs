@@ -1,4 +1,4 @@
-//! What is known of a tool before it is called: its name, its schema, its annotations, and what a user says otherwise.
+//! What is known about a tool before it is called: name, schema, annotations, and the user's overrides.
 
 use std::collections::BTreeMap;
 
@@ -19,21 +19,21 @@ pub struct Tool {
     treatments: BTreeMap<String, Treatment>,
 }
 
-/// What a tool says of its results.
+/// What a tool declares about its results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Results {
     /// Nothing.
     Unsaid,
-    /// Their structured content has a schema.
+    /// The structured content has a schema.
     Structured,
 }
 
-/// What a user says about an argument, by its key: for false alarms, and for what is missed.
+/// The user's override for an argument: corrects a false positive or a path that was missed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Treatment {
     /// It is text, whatever it looks like.
     Text,
-    /// It is a path, and this is done with it.
+    /// It is a path, and the call does this with it.
     Path(Need),
 }
 
@@ -51,7 +51,7 @@ struct Listed {
 }
 
 impl Tool {
-    /// A tool of which only the name is known.
+    /// A tool with a known name and nothing else.
     pub fn named(name: impl Into<String>) -> Tool {
         Tool {
             name: name.into(),
@@ -62,7 +62,7 @@ impl Tool {
         }
     }
 
-    /// A tool as an entry of `tools/list` describes it; `None` where that cannot be read.
+    /// Parses an entry of `tools/list`; `None` if it cannot be parsed.
     pub fn from_listing(entry: &RawValue) -> Option<Tool> {
         let listed: Listed = serde_json::from_str(entry.get()).ok()?;
         let hint = |key: &str| listed.annotations.get(key).and_then(Value::as_bool).unwrap_or(false);
@@ -72,29 +72,29 @@ impl Tool {
         Some(Tool { name: listed.name, hints, schema, results, treatments: BTreeMap::new() })
     }
 
-    /// The same tool, with another say about the argument `key`, at any depth. If it is text, so is everything in it.
+    /// Sets the treatment of the argument `key`, at any depth. If it is text, so is everything inside it.
     #[must_use]
     pub fn with_treatment(mut self, key: impl Into<String>, treatment: Treatment) -> Tool {
         self.treatments.insert(key.into(), treatment);
         self
     }
 
-    /// Its name.
+    /// The name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether its results have a schema of their own, which nothing else must pass for.
+    /// Whether its results have a schema, which an error result must not violate.
     pub fn has_structured_results(&self) -> bool {
         self.results == Results::Structured
     }
 
-    /// What it does with the argument `key`.
+    /// What the tool does with the argument `key`.
     pub fn need(&self, key: &str) -> Need {
         Need::of_tool(&self.name, key, self.hints)
     }
 
-    /// The names of its arguments, at any depth, in order.
+    /// The names of its arguments, at any depth, sorted.
     pub fn arguments(&self) -> Vec<&str> {
         let mut names = self.schema.as_ref().map(Node::names).unwrap_or_default();
         names.sort_unstable();

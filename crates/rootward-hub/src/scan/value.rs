@@ -1,8 +1,8 @@
-//! What a string itself says: that it looks like a path, that it has several lines, that it is of another scheme.
+//! Predicates on string values: looks like a path, has several lines, has another scheme.
 
 use crate::fold::begins;
 
-/// Schemes that need no `//` to be one. `data:` matters most: what follows may begin with a slash, as every JPEG does.
+/// Schemes that need no `//`. `data:` matters most: its content may start with a slash, as in every JPEG.
 const BARE_SCHEMES: [&str; 14] = [
     "data:",
     "mailto:",
@@ -24,18 +24,18 @@ const BARE_SCHEMES: [&str; 14] = [
 pub(super) const QUOTES: [char; 10] =
     ['"', '\'', '`', '<', '>', '\u{201c}', '\u{201d}', '\u{2018}', '\u{2019}', '\u{ab}'];
 
-/// What careless readers take off either end.
+/// Characters that careless parsers trim from both ends.
 pub(super) fn is_trimmed(c: char) -> bool {
     c.is_whitespace() || c.is_control() || matches!(c, '\u{feff}' | '\u{200b}'..='\u{200f}' | '\u{2060}')
 }
 
-/// The same, and quotes.
+/// Like [`is_trimmed`], plus quotes.
 pub(super) fn is_around(c: char) -> bool {
     is_trimmed(c) || QUOTES.contains(&c)
 }
 
-/// Characters that nobody sees, or that a decoder puts in place of bytes it cannot read: some readers take them out, wherever they
-/// stand (Unicode, `Default_Ignorable_Code_Point`).
+/// Characters that are invisible, or that a decoder inserts for invalid bytes. Some parsers remove them anywhere
+/// (Unicode, `Default_Ignorable_Code_Point`).
 pub(super) fn is_invisible(c: char) -> bool {
     matches!(
         c,
@@ -53,7 +53,8 @@ pub(super) fn is_invisible(c: char) -> bool {
     )
 }
 
-/// Whether a string looks like a path, as it is or once it is read carelessly: trimmed, unquoted, decoded once or twice.
+/// Whether a string looks like a path, as it is or after a careless parser trimmed, unquoted or decoded it (once or
+/// twice).
 pub(super) fn looks_like_a_path(text: &str) -> bool {
     looks(text, 2)
 }
@@ -70,7 +71,7 @@ fn looks(text: &str, rounds: u8) -> bool {
     decoded != bare && looks(&decoded, rounds - 1)
 }
 
-/// `/`, `~`, `./`, `../`, a drive, a share, `file:`, the home by a variable.
+/// Starts with `/`, `~`, `./`, `../`, a drive, a share, `file:`, or a variable for the home.
 pub(super) fn begins_like_a_path(text: &str) -> bool {
     let bytes = text.as_bytes();
     let Some(first) = bytes.first() else { return false };
@@ -91,7 +92,7 @@ pub(super) fn begins_like_a_path(text: &str) -> bool {
     }
 }
 
-/// `--output=/x`, `-o/x` (CVE-2025-68144: an argument that a program takes for an option).
+/// `--output=/x`, `-o/x` (CVE-2025-68144: a program treats an argument as an option).
 fn is_option_with_path(text: &str) -> bool {
     let Some(option) = text.strip_prefix('-') else { return false };
     let Some(letter) = option.chars().next().filter(|c| *c == '-' || c.is_ascii_alphabetic()) else { return false };
@@ -99,18 +100,19 @@ fn is_option_with_path(text: &str) -> bool {
     begins_like_a_path(value.trim_matches(QUOTES))
 }
 
-/// `file://` anywhere, in any case, with either slash.
+/// Whether `file://` occurs anywhere, in any case, with either slash.
 pub(super) fn holds_file_uri(text: &str) -> bool {
     file_uris(text).any(|uri| uri.as_bytes().get(6).is_some_and(|byte| matches!(byte, b'/' | b'\\')))
 }
 
-/// Whether a string is a `file:` URI and nothing else, but for what careless readers take off its ends. A URI has no blanks.
+/// Whether the whole string is a `file:` URI, apart from characters that careless parsers trim. A URI contains no
+/// blanks.
 pub(super) fn is_file_uri(text: &str) -> bool {
     let bare = text.trim_matches(is_around);
     begins(bare, "file:") && bare[5..].starts_with(['/', '\\']) && !bare.contains(char::is_whitespace)
 }
 
-/// What follows each `file:/` in a text, itself included. A letter before it makes it another word, such as `profile:/`.
+/// The rest of the text from each `file:/` on. A letter before it makes it another word, such as `profile:/`.
 pub(super) fn file_uris(text: &str) -> impl Iterator<Item = &str> {
     let bytes = text.as_bytes();
     memchr::memchr_iter(b':', bytes).filter_map(move |colon| {
@@ -122,7 +124,7 @@ pub(super) fn file_uris(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether the names and `..` of a text lead above where it starts, counted as text.
+/// Whether `..` leads above the start of the path, counted textually.
 pub(crate) fn climbs(text: &str) -> bool {
     if !text.contains("..") {
         return false;
@@ -146,13 +148,13 @@ pub(super) fn has_several_lines(text: &str) -> bool {
     memchr::memchr2(b'\n', b'\r', text.trim_matches(is_trimmed).as_bytes()).is_some()
 }
 
-/// Whether a string is of another scheme than `file`: `scheme://…`, or one of those that need no slashes.
+/// Whether a string has a scheme other than `file`: `scheme://…`, or one of those that need no slashes.
 pub(crate) fn has_another_scheme(text: &str) -> bool {
     if BARE_SCHEMES.iter().any(|scheme| begins(text, scheme)) {
         return true;
     }
     let Some((scheme, _)) = text.split_once("://") else { return false };
-    // One letter is a drive.
+    // A single letter is a drive.
     scheme.len() >= 2
         && !scheme.eq_ignore_ascii_case("file")
         && scheme.starts_with(|first: char| first.is_ascii_alphabetic())

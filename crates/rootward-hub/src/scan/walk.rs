@@ -1,4 +1,4 @@
-//! The walk over a call's params, from string to string.
+//! Walks over the strings in a call's params.
 
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -16,49 +16,49 @@ use super::value::{has_several_lines, is_around, is_file_uri, is_trimmed, looks_
 use super::words::{KeySays, key_says};
 use rootward_protocol::is_same_but_for_case;
 
-/// How deep params may nest, as deep as most readers go.
+/// Maximum nesting depth, about the same as in most parsers.
 const DEEPEST: usize = 128;
 
-/// How often a string may hold JSON that holds a string that holds JSON.
+/// Maximum depth of JSON within strings within JSON.
 const DEEPEST_TEXT: usize = 3;
 
-/// How many strings of one call may count as paths.
+/// Maximum number of strings in one call that count as paths.
 const MOST: usize = 4096;
 
-/// What a client sends, as far as it matters here.
+/// The parts of a client's message that the scan needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'c> {
     /// The method.
     pub method: &'c str,
-    /// The params as they came.
+    /// The params as received.
     pub params: Option<&'c RawValue>,
-    /// The tool that is called, if it is known.
+    /// The called tool, if known.
     pub tool: Option<&'c Tool>,
 }
 
 /// A string that counts as a path.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Candidate<'c> {
-    /// The key it stands under.
+    /// The key that the string was found under.
     pub key: Cow<'c, str>,
-    /// What it says.
+    /// The string.
     pub text: Cow<'c, str>,
-    /// Why it counts as one.
+    /// Why it counts as a path.
     pub why: Why,
-    /// What is done with it.
+    /// What the call does with it.
     pub need: Need,
-    /// How sure that is.
+    /// How certain it is that the string is a path.
     pub certainty: Certainty,
 }
 
-/// How sure it is that a string is a path.
+/// How certain it is that a string is a path.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Certainty {
-    /// It is meant as one.
+    /// It is meant as a path.
     Sure,
-    /// It only looks like one: nothing else says what it is.
+    /// It only looks like one; nothing else indicates what it is.
     ByLooks,
-    /// It may be another word: a `target` may be `es2020`, a `source_timezone` is none at all.
+    /// It may be another word: a `target` may be `es2020`, and a `source_timezone` is never a path.
     Likely,
 }
 
@@ -73,26 +73,26 @@ pub enum Why {
     Schema,
     /// The key says so.
     Key,
-    /// It looks like one.
+    /// It looks like a path.
     Value,
 }
 
-/// Why params are refused without a look at their paths.
+/// Why params are rejected before their paths are checked.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Error)]
 pub enum ScanError {
-    /// A key that stands twice in one object.
-    #[error("key `{0}` stands twice")]
-    TwiceTheKey(String),
-    /// A key that some readers take for another.
-    #[error("a key that can be taken for `{0}`")]
-    LikeAKey(&'static str),
+    /// A duplicate key in one object.
+    #[error("duplicate key `{0}`")]
+    DuplicateKey(String),
+    /// A key that some parsers treat as another.
+    #[error("a key that some parsers read as `{0}`")]
+    AmbiguousKey(&'static str),
     /// Nested too deep.
     #[error("nested deeper than {DEEPEST} levels")]
     TooDeep,
-    /// JSON in a string in JSON in a string, and so on.
-    #[error("JSON within strings, more than {DEEPEST_TEXT} times")]
+    /// JSON in strings in JSON, nested too often.
+    #[error("JSON nested in strings more than {DEEPEST_TEXT} times")]
     TooDeepText,
-    /// More paths than any call has.
+    /// More paths than any real call has.
     #[error("more than {MOST} paths")]
     TooMany,
     /// Not JSON.
@@ -100,7 +100,7 @@ pub enum ScanError {
     Malformed,
 }
 
-/// Hands every string that counts as a path to `found`, in the order in which they stand.
+/// Passes every string that counts as a path to `found`, in document order.
 pub fn scan<'c>(call: &Call<'c>, found: &mut dyn FnMut(Candidate<'_>)) -> Result<(), ScanError> {
     let shape = Shape::of(call.method);
     let (Some(params), false) = (call.params, shape == Shape::Protocol) else { return Ok(()) };
@@ -110,7 +110,8 @@ pub fn scan<'c>(call: &Call<'c>, found: &mut dyn FnMut(Candidate<'_>)) -> Result
         return walk.value(&mut cursor, Place::TOP);
     }
     walk.top(&mut cursor, shape)?;
-    // SECURITY: neither the template nor what was typed names a place, but both together do (test: every_method_is_looked_at)
+    // SECURITY: neither the template nor the typed value names a file, but both together do (test:
+    // every_method_is_looked_at)
     let completed = if shape == Shape::Completion { completed_uri(params.get())? } else { None };
     match completed {
         Some(uri) => walk.hand_out(&uri, Why::Key, Certainty::Sure, walk.place(Place::TOP, "uri")),
@@ -118,7 +119,7 @@ pub fn scan<'c>(call: &Call<'c>, found: &mut dyn FnMut(Candidate<'_>)) -> Result
     }
 }
 
-/// The name of the tool that params of `tools/call` name, if they do so clearly.
+/// The tool name in the params of `tools/call`, if it is unambiguous.
 pub fn tool_name(params: &RawValue) -> Option<Cow<'_, str>> {
     let mut name = None;
     let mut cursor = Cursor::new(params.get());
@@ -143,7 +144,7 @@ pub fn tool_name(params: &RawValue) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Goes past a value of any depth, without recursion.
+/// Skips a value of any depth, without recursion.
 fn skip(cursor: &mut Cursor<'_>) -> Result<(), ScanError> {
     let mut depth = 0_usize;
     loop {
@@ -175,7 +176,7 @@ struct Walk<'w> {
     text_depth: usize,
 }
 
-/// What is known about the place of a value.
+/// What is known about the position of a value.
 #[derive(Clone, Copy)]
 struct Place<'p> {
     key: &'p str,
@@ -183,7 +184,7 @@ struct Place<'p> {
     schema: Option<&'p Node>,
     format: Format,
     treatment: Option<Treatment>,
-    /// The treatment of its members: a filter for a database is text, whatever they are called.
+    /// The treatment of its members: everything in a database filter is text, whatever its keys are.
     below: Option<Treatment>,
 }
 
@@ -192,32 +193,32 @@ impl Place<'_> {
         Place { key: "", says: KeySays::Nothing, schema: None, format: Format::Unsaid, treatment: None, below: None };
 }
 
-/// What is made of a string at a place.
+/// How a string at this position is treated.
 enum Role {
-    /// Nothing; a whole `file:` URI is a path all the same.
+    /// As text, unless the whole string is a `file:` URI.
     Text,
-    /// Nothing, the user says.
+    /// As text, because the user says so.
     TextForSure,
-    /// It is a path.
+    /// As a path.
     Path(Why),
-    /// It is a path if it is one line.
+    /// As a path, if it is one line.
     PathOfOneLine(Why),
-    /// It is a path if it looks like one.
+    /// As a path, if it looks like one.
     Look(Certainty),
-    /// The same, but it is not looked into.
+    /// As a path, if the whole string looks like one. JSON inside it is not parsed.
     LookAtWhole,
 }
 
-/// What a string holds.
+/// What a string contains.
 #[derive(PartialEq, Eq)]
 enum Holds {
     Text,
-    /// A list or an object, which was looked into.
+    /// A list or object, which was scanned.
     Json,
 }
 
 impl Role {
-    /// How sure it is that a string is a path which looks like one; nothing where its looks do not matter.
+    /// How certain a string that looks like a path is one; `None` if looks do not matter.
     fn by_looks(&self) -> Option<Certainty> {
         match self {
             Role::Look(certainty) => Some(*certainty),
@@ -239,7 +240,7 @@ impl<'p> Place<'p> {
             (_, _, KeySays::Place) => Role::PathOfOneLine(Why::Key),
             (_, _, KeySays::Text) | (_, Format::Other, _) => Role::Text,
             (_, _, KeySays::Document) => Role::LookAtWhole,
-            // A pattern of file names is opened as far as it is fixed.
+            // A file name pattern is opened up to its first wildcard.
             (_, _, KeySays::Pattern) if described(|node| node.is_described_as_glob) => Role::Look(Certainty::Sure),
             (_, _, KeySays::Pattern) => Role::Text,
             (_, _, KeySays::Nothing) if described(|node| node.is_described_as_path) => Role::PathOfOneLine(Why::Schema),
@@ -247,11 +248,11 @@ impl<'p> Place<'p> {
         }
     }
 
-    /// The place of a list's members.
+    /// The position of a list's members.
     fn of_items(&self) -> Place<'p> {
         let Some(list) = self.schema else { return *self };
         let items = list.items.as_deref();
-        // What is said about the list is said about its members, unless they say otherwise.
+        // The list's schema applies to its members, unless they have their own.
         let format = items.map(|items| items.format).filter(|format| *format != Format::Unsaid).unwrap_or(self.format);
         let schema = items.filter(|items| items.is_described_as_path || !list.is_described_as_path).or(Some(list));
         Place { schema, format, ..*self }
@@ -259,11 +260,11 @@ impl<'p> Place<'p> {
 }
 
 impl Walk<'_> {
-    /// The params themselves.
+    /// Scans the params object.
     fn top(&mut self, cursor: &mut Cursor<'_>, shape: Shape) -> Result<(), ScanError> {
         self.members(cursor, |walk, key, cursor| {
             if let Some(known) = KNOWN.iter().find(|known| key != **known && is_same_but_for_case(key, known)) {
-                return Err(ScanError::LikeAKey(known));
+                return Err(ScanError::AmbiguousKey(known));
             }
             if shape.is_name(key) && cursor.begins()? == Begins::Text {
                 return cursor.text().map(drop);
@@ -274,7 +275,7 @@ impl Walk<'_> {
                         walk.tool.and_then(|tool| tool.schema.as_ref()),
                         walk.tool.and_then(|tool| tool.treatment(key)),
                     );
-                    // An argument may be called `arguments`, too: what is said about it is not said about all of them.
+                    // A single argument may also be called `arguments`: its schema must not apply to all of them.
                     let place = Place { key, schema, treatment, ..Place::TOP };
                     walk.value(cursor, place)
                 }
@@ -289,7 +290,7 @@ impl Walk<'_> {
         })
     }
 
-    /// `{"name": …, "value": …}`: the value stands under the key that the name says.
+    /// Scans `{"name": …, "value": …}`: the name is the key of the value.
     fn argument(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ScanError> {
         if cursor.begins()? != Begins::Object {
             return self.value(cursor, Place::TOP);
@@ -310,8 +311,8 @@ impl Walk<'_> {
         })
     }
 
-    /// What is completed: a prompt's name, or a resource template, which names no file before it is filled in
-    /// ([`completed_uri`]).
+    /// Scans the completed reference: a prompt name, or a resource template, which names no file until it is filled
+    /// in ([`completed_uri`]).
     fn reference(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ScanError> {
         if cursor.begins()? != Begins::Object {
             return self.value(cursor, Place::TOP);
@@ -329,8 +330,8 @@ impl Walk<'_> {
         })
     }
 
-    /// What the host says along with any message: its own words and tokens, not arguments. Codex tells its own place there
-    /// (`"exe": "/usr/bin/codex"`).
+    /// Scans `_meta`: the host's own data and tokens, not arguments. Codex puts its own path there (`"exe":
+    /// "/usr/bin/codex"`).
     fn meta(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ScanError> {
         if cursor.begins()? != Begins::Object {
             return self.value(cursor, Place::TOP);
@@ -338,7 +339,7 @@ impl Walk<'_> {
         self.unjudged(cursor)
     }
 
-    /// Goes past a value in which nothing is a path. What readers differ in is refused all the same.
+    /// Moves past a value in which nothing counts as a path. Ambiguous JSON is still rejected.
     fn unjudged(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ScanError> {
         match cursor.begins()? {
             Begins::Plain => cursor.plain(),
@@ -380,7 +381,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Goes over a list; `item` goes past each value.
+    /// Iterates over a list; `item` must move past each value.
     fn items<'j>(
         &mut self,
         cursor: &mut Cursor<'j>,
@@ -400,7 +401,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Goes over an object; `member` goes past each value.
+    /// Iterates over an object; `member` must move past each value.
     fn members<'j>(
         &mut self,
         cursor: &mut Cursor<'j>,
@@ -427,7 +428,8 @@ impl Walk<'_> {
 
     fn down(&mut self) -> Result<(), ScanError> {
         self.depth += 1;
-        // SECURITY: readers differ in how deep they look, and so does the stack (test: params_that_read_two_ways_are_refused)
+        // SECURITY: parsers differ in their depth limit, and deep recursion would exhaust the stack (test:
+        // params_that_read_two_ways_are_refused)
         if self.depth > DEEPEST { Err(ScanError::TooDeep) } else { Ok(()) }
     }
 
@@ -437,7 +439,7 @@ impl Walk<'_> {
             return Ok(());
         }
         if matches!(role, Role::Text) {
-            // SECURITY: nobody writes a `file:` URI and nothing else for a text, but some servers open what they are sent as one
+            // SECURITY: no prose consists of just a `file:` URI, but some servers open any `file:` URI they receive
             // (test: a_whole_file_uri_is_a_path_under_every_key)
             return match raw.may_begin("file:", is_around).then(|| raw.decode()) {
                 Some(text) if is_file_uri(&text) => self.hand_out(&text, Why::Value, Certainty::Sure, place),
@@ -445,8 +447,8 @@ impl Walk<'_> {
             };
         }
         let text = raw.decode();
-        // SECURITY: JSON is a relative name as well, and as a name `{"text":"a/../../b"}` climbs where JSON's own keys let it
-        // pass (test: json_within_strings_is_a_name_as_well)
+        // SECURITY: a JSON text is also a relative path, and as a path `{"text":"a/../../b"}` climbs, although its
+        // JSON keys would allow it (test: json_within_strings_is_a_name_as_well)
         if !matches!(role, Role::LookAtWhole) && self.within(&text, place)? == Holds::Json && !may_climb(&text) {
             return Ok(());
         }
@@ -463,7 +465,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A key that is a path.
+    /// Checks whether a key is a path.
     fn key(&mut self, key: &str, place: Place<'_>) -> Result<(), ScanError> {
         let certainty = match place.role() {
             Role::Text | Role::TextForSure => return Ok(()),
@@ -472,7 +474,7 @@ impl Walk<'_> {
         if looks_like_a_path_of_one_line(key) { self.hand_out(key, Why::Value, certainty, place) } else { Ok(()) }
     }
 
-    /// Looks into a string that holds a list or an object.
+    /// Scans a string that contains a list or an object.
     fn within(&mut self, text: &str, place: Place<'_>) -> Result<Holds, ScanError> {
         let bare = text.trim_matches(is_trimmed);
         if !bare.starts_with(['{', '[']) {
@@ -483,11 +485,12 @@ impl Walk<'_> {
             return Err(ScanError::TooDeepText);
         }
         self.text_depth += 1;
-        // SECURITY: servers that take lists also take their JSON as a string (test: json_within_strings_is_looked_into)
+        // SECURITY: servers that take lists also accept them as JSON in a string (test:
+        // json_within_strings_is_looked_into)
         self.value(&mut Cursor::new(raw.get()), place)?;
         self.text_depth -= 1;
-        // SECURITY: a parser refuses what else was taken off, and its server may use the text as a name then
-        // (test: json_with_more_than_white_space_around_it_is_a_name_as_well)
+        // SECURITY: a JSON parser rejects the other trimmed characters, and the server may then use the text as a
+        // path (test: json_with_more_than_white_space_around_it_is_a_name_as_well)
         Ok(if bare == text.trim() { Holds::Json } else { Holds::Text })
     }
 
@@ -510,12 +513,12 @@ fn looks_like_a_path_of_one_line(text: &str) -> bool {
     !has_several_lines(text) && looks_like_a_path(text)
 }
 
-/// Whether a relative name leads upwards in any reading: as it is, decoded, or with its variables expanded.
+/// Whether a relative path may climb in some reading: as written, decoded, or with its variables expanded.
 fn may_climb(text: &str) -> bool {
     text.contains("..") || text.contains(['%', '$'])
 }
 
-/// The keys of one object, to find one that stands twice. Few of them need no memory of their own.
+/// Detects duplicate keys in one object. Small objects need no allocation.
 #[derive(Default)]
 struct Keys {
     few: [u64; 16],
@@ -529,9 +532,9 @@ impl Keys {
         key.hash(&mut hasher);
         let hash = hasher.finish();
         if self.count < self.few.len() {
-            // SECURITY: readers differ in which of two values they take (test: params_that_read_two_ways_are_refused)
+            // SECURITY: parsers differ in which of two values they use (test: params_that_read_two_ways_are_refused)
             if self.few[..self.count].contains(&hash) {
-                return Err(ScanError::TwiceTheKey(key.to_owned()));
+                return Err(ScanError::DuplicateKey(key.to_owned()));
             }
             self.few[self.count] = hash;
         } else {
@@ -547,8 +550,8 @@ impl Keys {
         }
         self.many.extend_from_slice(&self.few);
         self.many.sort_unstable();
-        // Which one it was is not known any more.
+        // The key itself is no longer known.
         let twice = self.many.windows(2).any(|pair| pair[0] == pair[1]);
-        if twice { Err(ScanError::TwiceTheKey("…".to_owned())) } else { Ok(()) }
+        if twice { Err(ScanError::DuplicateKey("…".to_owned())) } else { Ok(()) }
     }
 }

@@ -1,37 +1,38 @@
-//! What a key says about its value: a path, text, or nothing.
+//! What a key indicates about its value: a path, text, or nothing.
 //!
-//! Keys come in any case style and number: `filePath`, `FILE_PATHS`, `output-dir`, `SourceURI`, `rootdir`. A key that says
-//! "path" makes any string below it one; that costs ordinary values nothing, because a plain name lies inside.
+//! Keys come in any case style, singular or plural: `filePath`, `FILE_PATHS`, `output-dir`, `SourceURI`, `rootdir`.
+//! Under a key that indicates a path, every string is one. That does no harm to ordinary values, because a plain name
+//! is inside the roots.
 
 use crate::fold::holds;
 
-/// What a key says about the string below it.
+/// What a key indicates about its string value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum KeySays {
     /// It is a path.
     Path,
-    /// It is most likely a path, if it is one line: a `source` may be source code.
+    /// Probably a path, if it is one line: a `source` may be source code.
     Place,
-    /// It is text, whatever it looks like.
+    /// Text, whatever it looks like.
     Text,
-    /// It is a document in a format that begins otherwise than a path does, and may hold any path.
+    /// A document in a format that does not start like a path but may contain paths.
     Document,
-    /// It is a pattern or another short text to be looked for, which may well begin with a slash.
+    /// A pattern or search text, which may well start with a slash.
     Pattern,
     /// Nothing.
     Nothing,
 }
 
-/// Anywhere in a key, also in the middle of a word.
+/// Match anywhere in a key, even inside a word.
 const PATH_PARTS: [&str; 4] = ["path", "file", "director", "folder"];
 
-/// As a word, or the end of one (`rootdir`).
+/// Match as a word, or as the end of one (`rootdir`).
 const PATH_WORDS: [&str; 9] = ["dir", "cwd", "pwd", "root", "uri", "destination", "dest", "dst", "workspace"];
 
-/// As a word, or the end of one, but words that are also used for text.
+/// Match as a word, or as the end of one, but are also used for text.
 const PLACE_WORDS: [&str; 8] = ["source", "src", "target", "url", "location", "repo", "repository", "profile"];
 
-/// As the last word: content, also where the key names a file (`file_text`, `sourceCode`).
+/// Match as the last word: content, even if the key names a file (`file_text`, `sourceCode`).
 const CONTENT_WORDS: [&str; 16] = [
     "content",
     "text",
@@ -51,10 +52,10 @@ const CONTENT_WORDS: [&str; 16] = [
     "note",
 ];
 
-/// As the last word: the format of a document, also where the key names a file.
+/// Match as the last word: a document format, even if the key names a file.
 const DOCUMENT_WORDS: [&str; 5] = ["html", "json", "yaml", "xml", "sql"];
 
-/// As the last word: text of another kind, where nothing else in the key names a path.
+/// Match as the last word: other text, if nothing else in the key names a path.
 const PATTERN_WORDS: [&str; 22] = [
     "query",
     "pattern",
@@ -80,17 +81,16 @@ const PATTERN_WORDS: [&str; 22] = [
     "subject",
 ];
 
-/// These hold `path` and mean a way through a document. No server opens one.
+/// Contain `path`, but mean a path through a document. No server opens those.
 const OTHER_PATHS: [&str; 2] = ["xpath", "jsonpath"];
 
-/// What a key says.
+/// What a key indicates.
 pub fn key_says(key: &str) -> KeySays {
     let last = words(key).last().unwrap_or_default();
     if OTHER_PATHS.iter().any(|word| last.eq_ignore_ascii_case(word)) {
         return KeySays::Pattern;
     }
-    // SECURITY: `path_text` is a path before it is text; only what names a file or a place may be its content
-    // (test: keys)
+    // SECURITY: `path_text` is a path first; only keys that name a file or a place may mean its content (test: keys)
     let is_of_path = PATH_PARTS.iter().any(|part| *part != "file" && holds(key, part)) || has_word(key, &PATH_WORDS);
     if is_of_path {
         return KeySays::Path;
@@ -101,7 +101,7 @@ pub fn key_says(key: &str) -> KeySays {
     if DOCUMENT_WORDS.iter().any(|word| is_word(last, word)) {
         return KeySays::Document;
     }
-    // A `profile` only happens to hold the word.
+    // `profile` contains the word `file` only by accident.
     let is_profile = |word: &str| is_word(word, "profile");
     let mut files = words(key).filter(|word| holds(word, "file"));
     if holds(key, "file") && (files.any(|word| !is_profile(word)) || !words(key).any(is_profile)) {
@@ -116,14 +116,14 @@ pub fn key_says(key: &str) -> KeySays {
     KeySays::Nothing
 }
 
-/// Whether prose, such as a description, speaks of paths.
+/// Whether prose, such as a description, mentions paths.
 pub(super) fn speaks_of_paths(prose: &str) -> bool {
     const WORDS: [&str; 6] = ["path", "filepath", "filename", "file", "folder", "directory"];
     words(prose).any(|word| WORDS.iter().any(|known| is_word(word, known)) || is_word(word, "pathname"))
         || holds(prose, "directories")
 }
 
-/// Whether prose says that a pattern is one of file names.
+/// Whether prose says that a pattern is for file names.
 pub(super) fn speaks_of_globs(prose: &str) -> bool {
     words(prose).any(|word| is_word(word, "glob") || is_word(word, "wildcard"))
 }
@@ -132,7 +132,7 @@ fn has_word(key: &str, known: &[&str]) -> bool {
     words(key).any(|word| known.iter().any(|known| ends_as_word(word, known)))
 }
 
-/// `word` is `known` in any case, one or many.
+/// Whether `word` is `known` in any case, singular or plural.
 pub(super) fn is_word(word: &str, known: &str) -> bool {
     word.len() >= known.len() && word.len() - known.len() <= 2 && ends_as_word(word, known) && starts_as(word, known)
 }
@@ -142,7 +142,7 @@ fn starts_as(word: &str, known: &str) -> bool {
     crate::fold::begins(word, stem)
 }
 
-/// `word` ends in `known`, one or many: `s`, `es`, `ies` for `y`.
+/// Whether `word` ends in `known`, singular or plural: `s`, `es`, `ies` for `y`.
 fn ends_as_word(word: &str, known: &str) -> bool {
     let ends = |ending: &[u8], before: &str| {
         let Some(end) = word.len().checked_sub(ending.len()) else { return false };
@@ -154,8 +154,8 @@ fn ends_as_word(word: &str, known: &str) -> bool {
     ends(b"", known) || ends(b"s", known) || ends(b"es", known) || many
 }
 
-/// The words of a key or of prose: split where the case turns, and at everything that is no letter. A number is no word, but
-/// for one that ends a word and is part of its name (`base64`).
+/// Splits a key or prose into words, at case changes and at everything but letters. Numbers are dropped, except as
+/// part of a name (`base64`).
 pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric())
         .flat_map(Turns)

@@ -136,7 +136,7 @@ fn another_scheme_behind_an_escape_does_not_climb() {
 }
 
 #[test]
-fn other_schemes_are_no_paths_unless_they_climb() {
+fn other_schemes_are_not_paths_unless_they_climb() {
     let yard = Yard::new("rw");
     for value in
         ["https://example.org/etc/passwd", "memory://a/../b", "data:image/jpeg;base64,/9j/4AAQ", "s3://bucket/x y"]
@@ -223,7 +223,7 @@ fn every_method_is_looked_at() {
 }
 
 #[test]
-fn what_the_host_says_in_meta_is_no_argument() {
+fn members_of_meta_are_not_arguments() {
     let yard = Yard::new("rw");
     let check = |method: &str, params: &str, passes: bool| {
         let params: Box<RawValue> = RawValue::from_string(params.to_owned()).unwrap();
@@ -236,7 +236,7 @@ fn what_the_host_says_in_meta_is_no_argument() {
     check(tool, r#"{"name":"x","\u005fmeta":{"exe":"/usr/bin/codex"}}"#, true);
     check("prompts/get", r#"{"name":"x","_meta":{"uri":"file:///etc/passwd"}}"#, true);
     check("x/unheard-of", r#"{"_meta":{"path":"/etc"}}"#, true);
-    // An argument that is called so is an argument, and so is what only looks like the host's own.
+    // An argument called `_meta` is an argument, and so is a key that only resembles the host's own.
     check(tool, r#"{"name":"x","arguments":{"_meta":{"exe":"/usr/bin/codex"}}}"#, false);
     check(tool, r#"{"name":"x","arguments":{"a":[{"_meta":{"path":"../.."}}]}}"#, false);
     check(tool, r#"{"name":"x","_Meta":{"exe":"/usr/bin/codex"}}"#, false);
@@ -244,7 +244,7 @@ fn what_the_host_says_in_meta_is_no_argument() {
     check(tool, r#"{"name":"x","meta":{"exe":"/usr/bin/codex"}}"#, false);
     check(tool, r#"{"name":"x","_meta":"/etc/passwd"}"#, false);
     check(tool, r#"{"name":"x","_meta":["/etc/passwd"]}"#, false);
-    // What readers differ in is refused there, too.
+    // Ambiguous JSON is refused there as well.
     check(tool, r#"{"name":"x","_meta":{},"_meta":{}}"#, false);
     check(tool, r#"{"name":"x","_meta":{},"_m\u0065ta":{}}"#, false);
     check(tool, r#"{"name":"x","_meta":{"a":1,"a":2}}"#, false);
@@ -272,7 +272,7 @@ fn a_whole_file_uri_is_a_path_under_every_key() {
         }
         assert!(yard.allows(&json!({key: "file://{T}/my%20root/a/in.txt"})), "{key}");
     }
-    // Escapes of JSON are undone before it is looked at.
+    // JSON escapes are decoded first.
     let yard = Yard::new("rw");
     for text in [r"f\u0069le:///etc/passwd", r"\u0066ile:\/\/\/etc\/passwd", r"\n\tfile:///etc/passwd"] {
         let params = RawValue::from_string(format!(r#"{{"arguments":{{"content":"{text}"}}}}"#)).unwrap();
@@ -280,7 +280,7 @@ fn a_whole_file_uri_is_a_path_under_every_key() {
         let verdict = rootward_hub::check(&yard.guard, &yard.expansion, yard.held, &call).unwrap();
         assert!(verdict.refused().is_some(), "{text}");
     }
-    // Prose that names one, another word, and what the user calls text.
+    // Prose that mentions one, another word, and an argument that the user declared as text.
     for text in ["file:///etc/passwd is a file", "see file:///etc/passwd", "file:main.rs", "profile:///x", "file: x"] {
         assert!(yard.allows(&json!({"content": text, "query": text})), "{text}");
     }
@@ -289,7 +289,7 @@ fn a_whole_file_uri_is_a_path_under_every_key() {
     assert!(yard.check("tools/call", &params, Some(&tool)).unwrap().refused().is_none());
 }
 
-/// Ids, routes and places in documentation: none of these first names is a name in `/`.
+/// Ids, routes and documentation paths whose first component does not exist in `/`.
 const NOWHERE: [&str; 6] = [
     "/facebook/react",
     "/vercel/next.js/v14.3.0-canary.87",
@@ -323,7 +323,7 @@ fn what_leads_nowhere_is_text_only_where_the_kernel_holds_the_server() {
             }
         }
     }
-    // It is text, not a path that was allowed: nothing goes on record.
+    // It is text, not an allowed path, so nothing is audited.
     let params = json!({"name": "x", "arguments": {"id": "/facebook/react"}});
     assert!(Yard::held("rw").check("tools/call", &params, None).unwrap().findings.is_empty());
 }
@@ -399,7 +399,7 @@ fn what_may_lead_somewhere_is_judged_under_any_key() {
     ] {
         assert!(!yard.allows(&json!({"libraryId": text})), "{text:?}");
     }
-    // One string that leads nowhere says nothing about the next.
+    // A string that leads nowhere says nothing about the next one.
     assert!(!yard.allows(&json!({"a": "/facebook/react", "b": "/etc/passwd"})));
     assert!(yard.allows(&json!({"a": "/facebook/react", "b": "{T}/my root/a/in.txt", "c": "{T}/my root"})));
 }
@@ -433,7 +433,7 @@ fn what_is_removed_or_replaced_is_a_link_where_it_lies() {
 }
 
 #[test]
-fn a_word_is_no_way_into_a_closed_place() {
+fn a_word_does_not_open_a_restricted_place() {
     let check = |access: &str, target: &str, passes: bool| {
         let params = json!({"name": "frobnicate", "arguments": {"target": target}});
         let verdict = Yard::new(access).check("tools/call", &params, None).unwrap();
@@ -486,7 +486,7 @@ fn access_is_what_the_tool_does() {
     check("write_file", json!({"readOnlyHint": true}), false);
 }
 
-/// Keys of what counts as a path, and why.
+/// Keys of strings that count as paths, and why.
 fn found(tool: &Tool, arguments: &Value) -> Vec<(String, Why)> {
     let params = to_raw_value(&json!({"name": "x", "arguments": arguments})).unwrap();
     let mut found = Vec::new();
@@ -546,21 +546,21 @@ fn params_that_read_two_ways_are_refused() {
         let error = scan(&Call { method: "tools/call", params: Some(&params), tool: None }, &mut |_| {}).unwrap_err();
         assert!(error.to_string().contains(says), "{error}");
     };
-    check(r#"{"name":"a","name":"b"}"#, "`name` stands twice");
-    check(r#"{"arguments":{},"\u0061rguments":{}}"#, "`arguments` stands twice");
-    check(r#"{"arguments":{"x":[{"a":1,"b":2,"a":3}]}}"#, "`a` stands twice");
-    check(r#"{"name":"a","Arguments":{}}"#, "taken for `arguments`");
-    check(r#"{"arguments":{"x":"{\"a\":1,\"a\":2}"}}"#, "`a` stands twice");
+    check(r#"{"name":"a","name":"b"}"#, "duplicate key `name`");
+    check(r#"{"arguments":{},"\u0061rguments":{}}"#, "duplicate key `arguments`");
+    check(r#"{"arguments":{"x":[{"a":1,"b":2,"a":3}]}}"#, "duplicate key `a`");
+    check(r#"{"name":"a","Arguments":{}}"#, "some parsers read as `arguments`");
+    check(r#"{"arguments":{"x":"{\"a\":1,\"a\":2}"}}"#, "duplicate key `a`");
     check(&format!(r#"{{"arguments":{}{}}}"#, "[".repeat(200), "]".repeat(200)), "nested deeper");
     let wide: Vec<String> = (0..40).chain([39]).map(|number| format!("\"k{number}\":1")).collect();
-    check(&format!("{{{}}}", wide.join(",")), "stands twice");
+    check(&format!("{{{}}}", wide.join(",")), "duplicate key");
     let many: Vec<&str> = vec!["\"/a\""; 5000];
     check(&format!("{{\"arguments\":[{}]}}", many.join(",")), "more than");
     let mut text = "[]".to_owned();
     for _ in 0..5 {
         text = format!("[{}]", serde_json::to_string(&text).unwrap());
     }
-    check(&format!("{{\"arguments\":{text}}}"), "within strings");
+    check(&format!("{{\"arguments\":{text}}}"), "nested in strings");
     let fine = RawValue::from_string(format!("{{{}}}", &wide[..40].join(","))).unwrap();
     assert_eq!(
         scan(&Call { method: "tools/call", params: Some(&fine), tool: None }, &mut |_| {}),

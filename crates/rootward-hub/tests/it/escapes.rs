@@ -10,7 +10,7 @@ use rootward_testkit::tree::{Tree, is_superuser};
 use serde_json::json;
 use serde_json::value::to_raw_value;
 
-/// The tool that does what a row asks, and under which keys.
+/// The tool that does what a row asks, and its argument keys.
 fn tool(act: Act) -> (&'static str, &'static str, &'static str) {
     match act {
         Act::Check | Act::Stat => ("get_file_info", "path", ""),
@@ -25,7 +25,7 @@ fn tool(act: Act) -> (&'static str, &'static str, &'static str) {
     }
 }
 
-/// Whether the call is refused; `None` where a row's text cannot be said in JSON.
+/// Whether the call is refused; `None` if the row's text cannot be expressed in JSON.
 fn is_refused(row: &Row, key: Option<&str>, held: Held) -> Option<bool> {
     let tree = Tree::build(&[escape::YARD, row.tree]).unwrap();
     let home = row.home.map(|home| tree.expand_path(home).unwrap());
@@ -53,8 +53,8 @@ fn is_refused(row: &Row, key: Option<&str>, held: Held) -> Option<bool> {
     Some(check(&guard, &expansion, held, &call).map_or(true, |verdict| verdict.refused().is_some()))
 }
 
-/// Rows that a guard refuses, or a grant, and that pass as arguments: nothing outside is reached by them, and the server or
-/// the kernel says what is wrong.
+/// Rows that a guard or a grant refuses and that pass as arguments: they reach nothing outside, and the server or the
+/// kernel reports the error.
 const NO_ESCAPES: &[(&str, &[&str])] = &[
     ("no way there; once collapsed it lies inside", &["dotdot-through-file", "dotdot-through-missing"]),
     ("empty text is the working directory", &["empty", "empty-list", "empty-put", "empty-remove", "empty-target"]),
@@ -140,10 +140,10 @@ fn the_escape_corpus_is_refused_as_arguments() {
     assert!(refused > 400, "{refused}");
 }
 
-/// Absolute paths whose first name does not exist in `/`.
+/// Absolute paths whose first component does not exist in `/`.
 const NOWHERE: [&str; 1] = ["absolute-missing"];
 
-/// What looks like a path is one under any key.
+/// A string that looks like a path is checked as one under any key.
 #[test]
 fn escapes_by_text_are_refused_under_any_key() {
     let (mut refused, mut nowhere) = (0, Vec::new());
@@ -152,11 +152,11 @@ fn escapes_by_text_are_refused_under_any_key() {
             .iter()
             .any(|start| row.path.starts_with(start));
         let outside = matches!(row.expect, Expect::Deny { code: "outside_roots" | "foreign_path" });
-        // Of several lines, it is text.
+        // With several lines, it is text.
         if by_text && outside && row.to.is_none() && !row.path.contains('\n') {
             assert_ne!(is_refused(row, Some("thing"), Held::ByItsCalls), Some(false), "{}", row.name);
             refused += 1;
-            // Where the kernel holds the server, too, only what leads nowhere is let through.
+            // If the kernel confines the server as well, only what leads nowhere is allowed.
             if is_refused(row, Some("thing"), Held::ByKernel) == Some(false) {
                 nowhere.push(row.name);
             }
@@ -166,7 +166,7 @@ fn escapes_by_text_are_refused_under_any_key() {
     assert_eq!(nowhere, NOWHERE);
 }
 
-/// What a guard takes as a harmless name, because it reads nothing into it, a server may read otherwise.
+/// A guard treats these as harmless names, but a server may interpret them.
 #[test]
 fn what_is_only_a_name_to_a_guard_may_be_more_to_a_server() {
     for name in [
@@ -192,7 +192,7 @@ fn what_is_only_a_name_to_a_guard_may_be_more_to_a_server() {
     }
 }
 
-/// Names that a careful server may use and a careless one reads otherwise, and links whose end lies outside.
+/// Names that a careless server interprets, and links that lead outside.
 const READ_OTHERWISE: [&str; 13] = [
     "backslash-name",
     "remove-link-out",

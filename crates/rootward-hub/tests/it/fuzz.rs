@@ -1,4 +1,4 @@
-//! Random input from small alphabets, through the scanner and the readings.
+//! Random input from small alphabets, for the scanner and the readings.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
@@ -20,7 +20,7 @@ fn fuzz_scanner() {
     fuzz::run(&model::arguments(), |arguments| model::agrees(&arguments));
 }
 
-/// Whatever JSON it is, no method makes the scanner panic, and every reader of the name agrees with serde.
+/// No JSON and no method makes the scanner panic, and `tool_name` agrees with serde.
 #[test]
 fn fuzz_params() {
     let methods = vec!["tools/call", "prompts/get", "resources/read", "completion/complete", "x/y"];
@@ -57,7 +57,7 @@ fn climbs_out(text: &str) -> bool {
         .any(|depth| depth < 0)
 }
 
-/// A path that passes is one that the guard itself lets pass, and so is what it becomes once trimmed, unquoted, decoded and turned.
+/// If a path passes, the guard allows it, and also its trimmed, unquoted, decoded and slash-converted forms.
 #[test]
 fn fuzz_readings() {
     let yard = Yard::new("rw");
@@ -65,7 +65,8 @@ fn fuzz_readings() {
         Ok(_) => true,
         Err(denial) => match denial.code().as_str() {
             "invalid_path" => true,
-            // The guard reads a URL. A server that takes it for a name stays below its directory, unless the name climbs out of it.
+            // The guard parses a URL. A server that uses it as a name stays below its directory, unless the name
+            // climbs out.
             "unsupported_scheme" => !climbs_out(text),
             _ => false,
         },
@@ -101,7 +102,8 @@ fn fuzz_readings() {
     });
 }
 
-/// Whatever a recipe's text is: no panic, and what is read names packages of registries, absolute places, and no variable of Rootward's.
+/// For any recipe text: no panic, and a parsed recipe contains only registry packages, absolute places, and none of
+/// Rootward's variables.
 #[test]
 fn fuzz_recipes() {
     let keys = ["packages", "programs", "env", "home", "directories", "[set]", "[arguments]", "[allow]", "read", "X"];
@@ -134,7 +136,7 @@ fn fuzz_recipes() {
     });
 }
 
-/// Whatever the words of a command are: what is taken for a package is a name that only a registry knows.
+/// For any command line: a word that is taken for a package is a name that only a registry knows.
 #[test]
 fn fuzz_package_commands() {
     let programs = ["npx", "bunx", "pnpm", "uvx", "uv", "pipx", "./npx", "node"];

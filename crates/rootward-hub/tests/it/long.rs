@@ -1,10 +1,10 @@
-//! Long texts: decided as short ones are, and no reason to refuse what is only long.
+//! Long texts are checked like short ones, and length alone is no reason to refuse.
 
 use serde_json::json;
 
 use crate::yard::Yard;
 
-/// Sizes around everything that once had a limit.
+/// Sizes around every limit that once existed.
 const SIZES: [usize; 3] = [300, 5000, 70_000];
 
 #[test]

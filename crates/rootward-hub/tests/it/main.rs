@@ -1,6 +1,7 @@
-//! Calls against a real tree; the escape corpus and published attacks as arguments; what is found against a naive walk; fuzzing.
+//! Calls against a real tree; the escape corpus and published attacks as arguments; the scanner compared with a naive
+//! walk; fuzzing.
 
-#![expect(clippy::disallowed_methods, reason = "the trees that are decided on")]
+#![expect(clippy::disallowed_methods, reason = "tests build the trees that are checked")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot make its tree must fail")]
 
 mod calls;

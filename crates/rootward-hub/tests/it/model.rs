@@ -1,4 +1,4 @@
-//! What the scanner finds against a naive walk over parsed values with the same rules.
+//! Compares the scanner with a naive walk over parsed values that follows the same rules.
 
 use proptest::prelude::*;
 use rootward_hub::scan::{Call, KeySays, key_says, scan};
@@ -15,7 +15,7 @@ pub(crate) fn key() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Strings that matter, in all escapes.
+/// Relevant strings, with all escapes.
 pub(crate) fn text() -> impl Strategy<Value = String> {
     let pieces = prop::sample::select(vec![
         "/",
@@ -72,14 +72,14 @@ pub(crate) fn arguments() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Every string, by recursion over values: where the key or the value alone makes it a path by the plainest words of the rules.
+/// Every string, by recursion over values, that is a path by key or value alone under the simplest form of the rules.
 pub(crate) fn expected(value: &Value, key: &str, found: &mut Vec<(String, String)>) {
     match value {
         Value::String(text) => {
             let lines = text.trim().contains(['\n', '\r']);
             let looks =
                 ["/", "~/", "./", "../", "\\\\", "file://", "C:/", "C:\\"].iter().any(|start| text.starts_with(start));
-            // A list or an object as text that leads nowhere: what it holds is judged instead.
+            // A list or object as text that leads nowhere: its contents are checked instead.
             let is_json = ["{", "["].iter().any(|start| text.trim().starts_with(start))
                 && !["..", "%", "$"].iter().any(|climb| text.contains(climb))
                 && serde_json::from_str::<Value>(text.trim()).is_ok();
@@ -114,7 +114,7 @@ pub(crate) fn found(arguments: &Value) -> Vec<(String, String)> {
     found
 }
 
-/// Everything that is expected is found, in order; what is found beyond is text that is not plain, or a key.
+/// Everything expected is found, in order. Anything else that is found is text that is not plain, or a key.
 pub(crate) fn agrees(arguments: &Value) -> Result<(), TestCaseError> {
     let mut wanted = Vec::new();
     expected(arguments, "arguments", &mut wanted);

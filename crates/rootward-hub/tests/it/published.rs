@@ -1,4 +1,4 @@
-//! The published path vulnerabilities of MCP servers, as the calls that their reports describe, and the trims, quotes and
+//! The published path vulnerabilities of MCP servers, as the calls in their reports, with the trims, quotes and
 //! encodings that servers were seen to undo.
 
 use rootward_hub::scan::Tool;
@@ -17,16 +17,16 @@ fn refused(tool: &str, arguments: &Value) {
 
 #[test]
 fn published_calls_are_refused() {
-    // CVE-2025-53110: a sibling whose name begins like the root's.
+    // CVE-2025-53110: a sibling whose name starts with the root's name.
     refused("read_file", &json!({"path": "{T}/my root-evil/secret.txt"}));
     refused("list_directory", &json!({"path": "{T}/my root_evil"}));
-    // CVE-2025-53109: a link, and what does not exist behind it.
+    // CVE-2025-53109: a link, and a missing file behind it.
     refused("read_file", &json!({"path": "link/secret.txt"}));
     refused("write_file", &json!({"path": "link/new.txt", "content": "x"}));
     refused("edit_file", &json!({"path": "{T}/my root/link/secret.txt", "edits": []}));
     // CVE-2025-68143: any directory.
     refused("git_init", &json!({"repo_path": "{T}/outside"}));
-    // CVE-2025-68144: an argument that a program takes for an option.
+    // CVE-2025-68144: an argument that a program treats as an option.
     refused("git_diff", &json!({"repo_path": ".", "target": "--output={T}/outside/secret.txt"}));
     refused("git_checkout", &json!({"repo_path": ".", "branch_name": "--output=/etc/x"}));
     refused("git_diff", &json!({"repo_path": ".", "target": "-O../outside/x"}));
@@ -37,7 +37,7 @@ fn published_calls_are_refused() {
     // CVE-2026-40576: absolute, and joined.
     refused("read_workbook", &json!({"filepath": "{T}/outside/book.xlsx"}));
     refused("write_workbook", &json!({"filename": "../outside/book.xlsx"}));
-    // CVE-2026-33989: where a picture goes.
+    // CVE-2026-33989: the destination of a picture.
     refused("mobile_save_screenshot", &json!({"saveTo": "/root/.bashrc", "device": "x"}));
     refused("mobile_save_screenshot", &json!({"saveTo": "../../.bashrc"}));
     // CVE-2026-7213: any destination.
@@ -45,9 +45,9 @@ fn published_calls_are_refused() {
     // CVE-2026-25871: bare `..`.
     refused("list", &json!({"path": ".."}));
     refused("list", &json!({"name": ".."}));
-    // CVE-2026-7811: the parents of a path that still holds `..`.
+    // CVE-2026-7811: the parents of a path that still contains `..`.
     refused("read", &json!({"file": "{T}/my root/../outside/secret.txt"}));
-    // CVE-2026-25724: where the link leads counts, not the name.
+    // CVE-2026-25724: the link's target counts, not its name.
     refused("Read", &json!({"file_path": "{T}/my root/link"}));
     // CVE-2026-6321: escapes before dots.
     refused("read", &json!({"uri": "file://{T}/my%20root/public/%2e%2e/%2e%2e/outside/secret.txt"}));

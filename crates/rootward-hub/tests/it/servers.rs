@@ -1,5 +1,5 @@
-//! Calls of well-known servers, with their own schemas and annotations: what a user does every day passes, what leads outside
-//! does not.
+//! Calls of well-known servers, with their own schemas and annotations: everyday calls pass, calls that lead outside
+//! do not.
 
 use rootward_hub::scan::Tool;
 use serde_json::value::to_raw_value;

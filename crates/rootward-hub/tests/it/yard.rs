@@ -1,4 +1,4 @@
-//! A small tree to decide on, and calls to decide.
+//! A small tree and calls to check against it.
 
 use std::fs;
 use std::path::PathBuf;
@@ -19,7 +19,8 @@ pub(crate) struct Yard {
 }
 
 impl Yard {
-    /// `my root/a/in.txt`, `my root/link` that leads to `outside`; `outside/secret.txt`, and a home that is outside.
+    /// `my root/a/in.txt`; `my root/link`, which leads to `outside`; `outside/secret.txt`; and a home that is
+    /// outside.
     pub(crate) fn new(access: &str) -> Yard {
         let directory = TempDir::new().unwrap();
         let top = directory.path().canonicalize().unwrap();
@@ -42,7 +43,7 @@ impl Yard {
         }
     }
 
-    /// The same, for a server that the kernel holds.
+    /// Like [`Yard::new`], for a server that the kernel confines.
     pub(crate) fn held(access: &str) -> Yard {
         Yard { held: Held::ByKernel, ..Yard::new(access) }
     }
@@ -51,7 +52,7 @@ impl Yard {
         std::os::unix::fs::symlink(target, self.top.join(below)).unwrap();
     }
 
-    /// `{T}` is the top of the tree.
+    /// Expands `{T}` to the top of the tree.
     pub(crate) fn expand(&self, text: &str) -> String {
         text.replace("{T}", self.top.to_str().unwrap())
     }
@@ -62,7 +63,7 @@ impl Yard {
         check(&self.guard, &self.expansion, self.held, &Call { method, params: Some(&raw), tool })
     }
 
-    /// Whether a call of a tool that reads is let through.
+    /// Whether a call of a reading tool is allowed.
     #[track_caller]
     pub(crate) fn allows(&self, arguments: &Value) -> bool {
         let params = serde_json::json!({"name": "read_things", "arguments": arguments});

@@ -1,4 +1,4 @@
-//! Tables of texts and what becomes of them.
+//! Tables of strings and their expansions.
 
 use super::super::{Change, Environment, HubConfig, changes};
 use super::*;
@@ -89,24 +89,20 @@ fn what_is_missing_is_named() {
         "`~/`",
     );
     let error = in_roots(r#"{"command": "a", "args": ["${root}"]}"#, &[]).unwrap_err();
-    assert_eq!(error.says, "it needs a root, and this client shared no directories");
+    assert_eq!(error.says, "it needs a root, but this client shared no directories");
     let environment = Environment::default();
     let around = Surroundings { environment: &environment, home: None, roots: SessionRoots::At(&[]) };
     let error = expand(&server(r#"{"command": "${userHome}/a"}"#), &around).unwrap_err();
-    assert_eq!(error.says, "the home directory of the user is not known");
+    assert_eq!(error.says, "your home directory is not known");
 }
 
 #[test]
 fn a_header_is_one_line() {
     fails(r#"{"url": "http://a", "headers": {"X": "${BREAK}"}}"#, "header `X` has a control character", "remove it");
     fails(r#"{"url": "http://a", "headers": {"X": "a\nb"}}"#, "header `X` has a control character", "");
-    fails(r#"{"url": "http://a/${BREAK}"}"#, "`http://a/${BREAK}` is not an address of HTTP", "no spaces");
-    fails(r#"{"url": "${TOKEN}"}"#, "`${TOKEN}` is not an address of HTTP", "`http://`");
-    fails(
-        r#"{"url": "${NO:-http://u:hunter2@h/a b?hunter2}"}"#,
-        "`${NO:-http://…@h/a b?…` is not an address of HTTP",
-        "",
-    );
+    fails(r#"{"url": "http://a/${BREAK}"}"#, "`http://a/${BREAK}` is not an HTTP URL", "no spaces");
+    fails(r#"{"url": "${TOKEN}"}"#, "`${TOKEN}` is not an HTTP URL", "`http://`");
+    fails(r#"{"url": "${NO:-http://u:hunter2@h/a b?hunter2}"}"#, "`${NO:-http://…@h/a b?…` is not an HTTP URL", "");
 }
 
 #[test]
@@ -188,7 +184,7 @@ fn pairs_of_paths_wait_for_the_roots() {
         assert_eq!(server.path_pairs(&around), Ok(PathPairs::new(pairs)));
     }
     let around = Surroundings { environment: &environment, home: None, roots: SessionRoots::Later };
-    assert_eq!(server.path_pairs(&around).unwrap_err().says, "the home directory of the user is not known");
+    assert_eq!(server.path_pairs(&around).unwrap_err().says, "your home directory is not known");
 }
 
 #[test]
@@ -198,7 +194,7 @@ fn large_values_end_in_an_error() {
     let many =
         |count: usize| server(&format!("{{\"command\": \"a\", \"args\": [{}]}}", vec!["\"${BIG}\""; count].join(",")));
     assert!(expand(&many(1), &around).is_ok());
-    let says = "its texts are longer than 2 MiB";
+    let says = "its command line and variables are longer than 2 MiB";
     assert_eq!(expand(&many(3), &around).unwrap_err().says, says);
     let long = server(&format!("{{\"command\": \"{}\"}}", "${BIG}".repeat(100_000)));
     assert_eq!(expand(&long, &around).unwrap_err().says, says);

@@ -1,4 +1,4 @@
-//! The pairs of a configuration, before the roots are known that they may speak of.
+//! The pairs of a configuration, before the roots they may refer to are known.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -8,29 +8,29 @@ use rootward_core::Guard;
 use super::PathMap;
 use crate::in_roots::{filled_in, has_template};
 
-/// Directories of this machine and what a server calls them. `${root}` in a directory is the first root that the server runs in.
+/// Directories of this machine and the server's names for them. `${root}` in a directory is the server's first root.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PathPairs(Vec<(OsString, String)>);
 
 impl PathPairs {
-    /// Pairs as a configuration has them: a directory here, and the server's name for it.
+    /// Pairs as written in a configuration: a directory here, and the server's name for it.
     pub fn new(pairs: impl IntoIterator<Item = (OsString, String)>) -> PathPairs {
         PathPairs(pairs.into_iter().collect())
     }
 
-    /// Whether the server sees the paths of this machine.
+    /// Whether the server sees the same paths as this machine.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The map in a guard's roots; none if the server sees the paths of this machine.
+    /// The map for a guard's roots; `None` if the server sees the same paths as this machine.
     pub(crate) fn map(&self, guard: &Guard) -> Option<PathMap> {
         if self.is_empty() {
             return None;
         }
         let places: Vec<&Path> = guard.root_set().roots().iter().map(|root| root.place.as_path()).collect();
-        // SECURITY: without a root, or with pairs that contradict each other in these roots, nothing maps, and every path is refused
-        // (test: pairs_that_contradict_each_other_map_nothing)
+        // SECURITY: without a root, or with pairs that conflict for these roots, nothing maps and every path is
+        // refused (test: pairs_that_contradict_each_other_map_nothing)
         if places.is_empty() && self.0.iter().any(|(from, _)| has_template(from)) {
             return Some(PathMap::default());
         }

@@ -1,4 +1,4 @@
-//! Tables and laws of the path map.
+//! Tables and properties of the path map.
 
 use proptest::prelude::*;
 
@@ -156,7 +156,7 @@ fn what_a_call_means() {
     assert_eq!(windows.to_string(), r"`/mnt/c` is `C:\`, `/home/me` is `\\wsl.localhost\Ubuntu\home\me`");
 }
 
-/// Few and short names, so that prefixes of names and of paths meet often.
+/// Few short names, so that prefixes of names and paths overlap often.
 fn directory() -> impl Strategy<Value = String> {
     prop::collection::vec("[ab]{1,2}", 0..4).prop_map(|names| format!("/{}", names.join("/")))
 }

@@ -1,6 +1,7 @@
-//! A client: what it shares, what it is asked, and what it has said of its roots, for all its calls or for each.
+//! A client: what it shares, what it is asked, and what it has said about its roots, for all calls or per call.
 //!
-//! It is honest. It announces every change at once where its era has a way to, and answers with what it shares when it answers.
+//! It is honest: it announces every change at once if its era allows that, and it answers with what it shares at that
+//! moment.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -13,23 +14,23 @@ use super::places::{Ground, Need, Places};
 use super::world::World;
 use crate::engine::SessionId;
 
-/// Of which era a client is, and whether it sends its list in pages.
+/// A client's era, and whether it sends its list in pages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Habit {
     era: Era,
     paging: Paging,
 }
 
-/// How a client answers a question for its roots.
+/// How a client answers a request for its roots.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Manner {
-    /// With its list, or the page that it is asked for.
+    /// With its list, or the requested page.
     Well,
-    /// With an error; a modern client, not at all.
+    /// With an error. A modern client does not answer at all.
     Refuses,
-    /// It says that the cursor is stale; a modern client, with something that is no list.
+    /// With a stale cursor error. A modern client answers with something that is not a list.
     Stale,
-    /// With the first page well, and with an error for any other.
+    /// With the first page, and with an error for any other page.
     BreaksOff,
 }
 
@@ -38,22 +39,22 @@ pub(super) enum Manner {
 enum Question {
     /// A request.
     Request { id: Value, method: String, cursor: Option<String> },
-    /// An answer that calls for another round of a call.
+    /// An answer that requires another round of a call.
     Round { call: usize, asked: Map<String, Value>, state: Value },
 }
 
-/// What a modern client has said of its roots for one call.
+/// What a modern client has said about its roots for one call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Said {
     Nothing,
-    /// Some pages of the list, and not the last.
+    /// Some pages of the list, but not the last.
     Part(Places),
     List(Places),
-    /// Something that is no list.
+    /// Something that is not a list.
     NoList,
 }
 
-/// A modern call, which takes one request or more.
+/// A modern call, which takes one or more requests.
 #[derive(Debug)]
 struct Call {
     method: String,
@@ -61,26 +62,25 @@ struct Call {
     said: Said,
 }
 
-/// A client.
 #[derive(Debug)]
 pub(super) struct Client {
     pub(super) session: SessionId,
     habit: Habit,
     pub(super) begun: bool,
-    /// The engine has given it up.
+    /// Whether the engine has dropped this client.
     pub(super) over: bool,
     shared: Places,
     questions: VecDeque<Question>,
-    /// Questions that were taken back: an answer may be on its way all the same.
+    /// Cancelled questions. An answer may already be on its way.
     taken_back: VecDeque<Question>,
-    /// Whether a question for its roots ever came to nothing. Then the operator's or the user's roots may stand in.
+    /// Whether a request for its roots ever failed. Then the operator's or user's roots may be used instead.
     pub(super) failed: bool,
     /// How often each of its requests was answered.
     pub(super) answers: HashMap<u64, u32>,
     pub(super) cancelled: HashSet<u64>,
     last: u64,
     calls: Vec<Call>,
-    /// Which call a request of the modern era belongs to.
+    /// The call that each modern request belongs to.
     call_of: HashMap<u64, usize>,
 }
 
@@ -109,7 +109,7 @@ impl Manner {
         prop_oneof![9 => well, 1 => Just(Manner::Refuses), 1 => Just(Manner::Stale)]
     }
 
-    /// The same for the page at a cursor.
+    /// How it answers for the page at a cursor.
     fn at(self, cursor: Option<&str>) -> Manner {
         match (self, cursor) {
             (Manner::BreaksOff, None) => Manner::Well,
@@ -151,14 +151,14 @@ impl Client {
         self.call_of.get(&request).copied()
     }
 
-    /// Whether the roots that hold for a request now allow this: those that the client shares, or named for the call; where it named none
-    /// and others may stand in, theirs.
+    /// Whether the roots that apply to a request allow this access: the roots that the client shares or sent with the
+    /// call. If it sent none, the stand-in roots apply.
     pub(super) fn permits(&self, request: u64, place: usize, need: Need, stand_in: Option<Places>) -> bool {
         let by_others = || stand_in.is_some_and(|roots| roots.permit(place, need));
         match self.habit.era {
             Era::Legacy => self.shared.permit(place, need) || (self.failed && by_others()),
             Era::Modern => match self.call_of(request).map(|call| self.calls[call].said) {
-                // An incomplete list is no list.
+                // An incomplete list does not count.
                 None | Some(Said::Nothing | Said::Part(_)) => false,
                 Some(Said::NoList | Said::List(Places::NONE)) => by_others(),
                 Some(Said::List(list)) => list.permit(place, need),
@@ -166,7 +166,7 @@ impl Client {
         }
     }
 
-    /// What a request says of its client.
+    /// Adds the metadata of a modern request.
     fn with_meta(&self, mut params: Value) -> Value {
         if self.habit.era == Era::Modern {
             params["_meta"] = json!({keys::VERSION: "2026-07-28", keys::CAPABILITIES: self.habit.capabilities()});
@@ -174,7 +174,8 @@ impl Client {
         params
     }
 
-    /// The page of its list that begins at the cursor, with the place on it, and what comes after it. The whole list where it does not page.
+    /// The page of its list at a cursor: the JSON, its place, and what comes next. The whole list if the client does
+    /// not page.
     fn page(&self, ground: &Ground, cursor: Option<&str>) -> (Value, Places, Option<usize>) {
         let from = cursor.map_or(0, |cursor| cursor.parse().unwrap());
         let mut next = self.shared.next(from);
@@ -194,7 +195,7 @@ impl Client {
         (page, places, next)
     }
 
-    /// Hears a message of the engine's.
+    /// Receives a message from the engine.
     pub(super) fn hear(&mut self, message: &Value) {
         match (message["method"].as_str(), message.get("id")) {
             (Some(method), Some(id)) => {
@@ -226,7 +227,7 @@ impl Client {
 }
 
 impl World {
-    /// The client begins, if it has not.
+    /// The client begins, if it has not yet.
     pub(super) fn begin(&mut self, number: usize) {
         let client = &mut self.clients[number];
         if std::mem::replace(&mut client.begun, true) {
@@ -242,7 +243,7 @@ impl World {
         }
     }
 
-    /// The client asks its server for something.
+    /// The client sends a request to its server.
     pub(super) fn request(&mut self, number: usize, method: &str, params: Value) {
         let client = &mut self.clients[number];
         if !client.begun || client.over {
@@ -264,7 +265,7 @@ impl World {
         self.say(number, &message);
     }
 
-    /// The client does not await the answer to its last request any more.
+    /// The client cancels its last request.
     pub(super) fn cancel(&mut self, number: usize) {
         let client = &mut self.clients[number];
         let id = client.last;
@@ -276,14 +277,14 @@ impl World {
         }
     }
 
-    /// The client shares these from now on, and says so if it can.
+    /// The client shares these from now on, and announces it if it can.
     pub(super) fn share(&mut self, number: usize, shared: Places) {
         let client = &mut self.clients[number];
         client.shared = shared;
         if client.begun && client.habit.era == Era::Legacy {
             let failed = client.failed;
             self.say(number, &json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}));
-            // The question is put again.
+            // Its roots are requested again.
             self.clients[number].failed = failed;
         }
     }
@@ -300,7 +301,7 @@ impl World {
         }
     }
 
-    /// The client's answer to a question crosses the news that it was taken back.
+    /// The client answers a question after it was cancelled.
     pub(super) fn answer_too_late(&mut self, number: usize) {
         if let Some(question) = self.clients[number].taken_back.pop_front() {
             self.clients[number].questions.push_front(question);
@@ -326,13 +327,13 @@ impl World {
         self.say(number, &message);
     }
 
-    /// The client sends a call again, with what it was asked.
+    /// The client sends a call again, with the requested input.
     fn send_again(&mut self, number: usize, call: usize, asked: &Map<String, Value>, state: Value, manner: Manner) {
         let client = &mut self.clients[number];
         let mut responses = Map::new();
         for (key, question) in asked {
             if question["method"] != "roots/list" {
-                // So that it can be told from the answer to another call.
+                // So that it can be distinguished from the answer to another call.
                 responses.insert(key.clone(), json!({"action": "accept", "content": {"call": call}}));
                 continue;
             }

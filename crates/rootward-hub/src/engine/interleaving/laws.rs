@@ -1,4 +1,4 @@
-//! What holds whatever happens, said without the engine.
+//! The invariants, expressed without the engine.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -41,7 +41,8 @@ impl World {
         self.judge_told(&call);
     }
 
-    /// What a server asked in an answer comes back once, with an answer to each question, and nothing else does.
+    /// A question in a server's answer comes back exactly once, with an answer to each part, and nothing else comes
+    /// back.
     fn judge_answers(&mut self, call: &Arrived<'_>) {
         let responses = call.params[keys::INPUT_RESPONSES].as_object();
         let answered: BTreeSet<String> = responses.into_iter().flat_map(Map::keys).cloned().collect();
@@ -56,7 +57,7 @@ impl World {
         }
     }
 
-    /// The path of a call lies in the roots that hold for it now, and is not closed now.
+    /// The path of a call is inside the roots that apply to it now, and is not restricted now.
     fn judge_path(&self, call: &Arrived<'_>) {
         let Some(path) = call.path() else { return };
         let need = Need::ALL.into_iter().find(|need| call.params["name"] == need.tool()).unwrap();
@@ -65,7 +66,7 @@ impl World {
         assert!(!self.gift.closed.names(place), "closed: {}", self.tell(call));
     }
 
-    /// No process that takes calls starts beside one that only tells what the server offers.
+    /// No process that takes calls starts while a learner runs.
     pub(super) fn judge_start(&self, child: ChildId) {
         let leaving = self.leaving.iter().map(|(child, purpose)| (child, *purpose));
         let all = self.processes.iter().map(|(child, process)| (child, process.purpose)).chain(leaving);
@@ -74,7 +75,7 @@ impl World {
         }
     }
 
-    /// A server that gets a call was started for calls, and if it is confined, it reaches no more than the call may.
+    /// A server that gets a call was started for calls. If it is confined, it can reach no more than the call may.
     fn judge_server(&self, call: &Arrived<'_>) {
         let number = self.clients.iter().position(|client| client.session == call.child.session).unwrap();
         let Process { runs_in, purpose, .. } = self.processes[&call.child];
@@ -89,7 +90,7 @@ impl World {
         assert!(Arc::ptr_eq(closed, &self.closed), "closed since the server began: {}", self.tell(call));
     }
 
-    /// A server that asks for the roots of a call is told these, and no others.
+    /// A server that asks for the roots of a call gets these and no others.
     fn judge_told(&self, call: &Arrived<'_>) {
         let Some(told) = call.params[keys::INPUT_RESPONSES].get(ROOTS) else { return };
         let told = self.ground.places_of_list(told);
@@ -98,7 +99,7 @@ impl World {
         }
     }
 
-    /// Whether the roots that hold for a call now allow this.
+    /// Whether the roots that apply to a call now allow this access.
     fn permits(&self, call: &Arrived<'_>, place: usize, need: Need) -> bool {
         let stand_in = (self.follow == Follow::Client).then(|| self.gift.stand_in());
         self.gift.permits(place, need) && self.client_of(call.child).permits(call.request, place, need, stand_in)
@@ -113,7 +114,7 @@ impl World {
         format!("request {} with {}, given {:?}, of {client:?}", call.request, call.params, self.gift)
     }
 
-    /// Every request was answered once, unless it was cancelled, and every question of a server's once at the most.
+    /// Every request was answered once, unless it was cancelled, and every question from a server at most once.
     pub(super) fn check(&self) -> Result<(), TestCaseError> {
         for client in self.clients.iter().filter(|client| !client.over) {
             for (id, times) in &client.answers {
@@ -128,7 +129,7 @@ impl World {
     }
 }
 
-/// Everything that a call may want to do.
+/// Every possible access of a call.
 fn everything() -> impl Iterator<Item = (usize, Need)> {
     (0..PLACES).flat_map(|place| Need::ALL.map(|need| (place, need)))
 }

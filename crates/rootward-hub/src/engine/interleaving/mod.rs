@@ -1,13 +1,14 @@
-//! Any interleaving of what clients and servers say, of exits, looks at the disk, the record, what is given, and time, with several
-//! clients and servers: no message is decided by other roots than those in force when it leaves, none is lost, none is answered twice.
+//! Random interleavings of client and server messages, exits, disk lookups, audit results, changed sources and time,
+//! with several clients and servers. No message is checked against other roots than the current ones, none is lost,
+//! none is answered twice.
 //!
-//! The clients are honest (`client.rs`), so what must hold can be said without the engine (`laws.rs`):
+//! The clients are honest (`client.rs`), so the invariants can be stated without the engine (`laws.rs`):
 //!
-//! - a call that reaches a server lies in what its client shares right then; a modern one, in the whole list that came with it; and in
-//!   what the operator and the user give then (`places.rs`);
-//! - a server that is confined runs in no more than that, and one that asks is told that and nothing else;
-//! - a process that only tells what the server offers gets no call, and is gone before another starts;
-//! - a call reaches one server, once; a request is answered once; a question of a server's at most once (`server.rs`).
+//! - A call that reaches a server is inside what its client shares at that moment (a modern call: inside the whole
+//!   list that came with it), and inside what the operator and the user allow then (`places.rs`).
+//! - A confined server runs with no more than that, and a server that asks for roots gets exactly that.
+//! - A learner gets no call, and is gone before another process starts.
+//! - A call reaches one server, once. A request is answered once, a server's question at most once (`server.rs`).
 
 mod client;
 mod laws;
@@ -29,17 +30,17 @@ pub(super) use world::Looked;
 
 use super::OnRecord;
 
-/// How many clients there are.
+/// The number of clients.
 const CLIENTS: usize = 3;
 
-/// One thing that happens. The first number is the client's, or of the client that a server runs for; where one of several is concerned,
-/// the second says which.
+/// One step. The first number selects the client, or the client that a server runs for; the second selects one of
+/// several targets.
 #[derive(Clone, Debug)]
 enum Step {
     Begin(usize),
     /// A call with a path.
     Call(usize, usize, Need),
-    /// A call without one.
+    /// A call without a path.
     CallPlain(usize),
     List(usize),
     Cancel(usize),
@@ -49,13 +50,14 @@ enum Step {
     Reply(usize, usize, Reply),
     Ask(usize),
     Exit(usize),
-    /// A process is gone.
+    /// A process has exited.
     Gone,
     Give(Gift),
     Look(usize),
     Record(OnRecord),
     Wait(u64),
-    /// Everybody does for a while what is expected of them, but for servers with calls; clients answer like this.
+    /// All parties do what is expected of them for a while, except that servers do not answer calls. Clients answer
+    /// in this manner.
     GoOn(Manner),
 }
 

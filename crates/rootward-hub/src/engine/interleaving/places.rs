@@ -9,17 +9,17 @@ use rootward_core::{Closed, Origin, Restriction, Restrictions, Root, RootSet, Va
 use rootward_protocol::session::Given;
 use serde_json::{Value, json};
 
-/// How many directories there are.
+/// The number of directories.
 pub(super) const PLACES: usize = 4;
-/// Their names, in the order in which lists name them.
+/// Their names, in list order.
 const NAMES: [&str; PLACES] = ["a", "b", "c", "a/inner"];
-/// The place that lies in another one. Every list that names it allows reading there and nothing else, and names it last: whoever takes
-/// the first page for the list lets calls write there.
+/// The place inside another one. Every list that contains it allows only reading there and names it last, so an
+/// engine that takes the first page for the whole list would allow writing.
 const INNER: usize = 3;
-/// The place that it lies in.
+/// The place that contains it.
 const OUTER: usize = 0;
 
-/// Which places a list names, a bit for each.
+/// A set of places, one bit each.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Places(u8);
 
@@ -109,7 +109,7 @@ impl Ground {
         self.place(place).join("file")
     }
 
-    /// Where a file lies.
+    /// The place of a file.
     pub(super) fn place_of_file(&self, path: &str) -> usize {
         (0..PLACES).find(|place| self.file(*place) == Path::new(path)).unwrap()
     }
@@ -127,7 +127,7 @@ impl Ground {
         directories.into_iter().fold(Places::NONE, |places, path| places.with(place(path)))
     }
 
-    /// The places that a list of roots names.
+    /// The places in a list of roots.
     pub(super) fn places_of_list(&self, list: &Value) -> Places {
         let entries = list["roots"].as_array().unwrap().iter();
         self.places(entries.map(|entry| Path::new(entry["uri"].as_str().unwrap().strip_prefix("file://").unwrap())))
@@ -144,14 +144,14 @@ impl Ground {
     }
 }
 
-/// What the operator and the user give.
+/// The sources that the operator and the user provide.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Gift {
-    /// The operator's roots; none is no ceiling.
+    /// The operator's roots; empty means no ceiling.
     pub(super) ceiling: Places,
     /// The user's saved roots.
     pub(super) saved: Places,
-    /// Where the file is closed.
+    /// Where the file is restricted.
     pub(super) closed: Places,
 }
 
@@ -162,17 +162,17 @@ impl Gift {
         parts.prop_map(|(ceiling, saved, closed)| Gift { ceiling, saved, closed })
     }
 
-    /// Whether a client may name roots that allow this.
+    /// Whether a client may name roots that allow this access.
     pub(super) fn permits(self, place: usize, need: Need) -> bool {
         self.ceiling == Places::NONE || self.ceiling.permit(place, need)
     }
 
-    /// What counts for a client that names nothing.
+    /// The roots for a client that names none.
     pub(super) fn stand_in(self) -> Places {
         if self.ceiling == Places::NONE { self.saved } else { self.ceiling }
     }
 
-    /// The same as the engine is told it, after `before`.
+    /// The form in which the engine gets it, after `before`.
     pub(super) fn told(self, ground: &Ground, before: (Gift, &Arc<Restrictions>)) -> Given {
         let restrictions = if before.0.closed == self.closed {
             Arc::clone(before.1)

@@ -1,4 +1,4 @@
-//! A server's process: what it owes, and what it asks.
+//! A server's process: the answers it owes and the questions it asks.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -14,17 +14,16 @@ use super::world::World;
 use crate::engine::child::ChildId;
 use crate::engine::{Event, Purpose};
 
-/// What a server calls its question for roots.
+/// The key of a server's request for roots.
 pub(super) const ROOTS: &str = "where";
-/// What it calls its question to the person.
+/// The key of its question to the user.
 pub(super) const PERSON: &str = "who";
 
-/// A server's process.
 pub(super) struct Process {
     pub(super) purpose: Purpose,
-    /// The roots that it was started in.
+    /// The roots that it was started with.
     pub(super) runs_in: Places,
-    /// What was closed in them.
+    /// What was restricted in them.
     pub(super) closed: Arc<Restrictions>,
     /// Requests that it has not answered.
     owes: VecDeque<Value>,
@@ -33,15 +32,15 @@ pub(super) struct Process {
     asked: u64,
 }
 
-/// What a server says to a call.
+/// How a server answers a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Reply {
     Done,
-    /// It asks these in its answer, if the call is of the modern era.
+    /// With these questions, if the call is modern.
     Asks(&'static [&'static str]),
 }
 
-/// Whether servers come to an end with calls.
+/// Whether servers finish calls.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Calls {
     Open,
@@ -72,12 +71,12 @@ impl Process {
         }
     }
 
-    /// The first request that it has not answered, calls left out or not.
+    /// The first request that it has not answered, with or without calls.
     pub(super) fn owes(&self, calls: Calls) -> Option<usize> {
         self.owes.iter().position(|request| calls == Calls::Done || request["method"] != "tools/call")
     }
 
-    /// Takes a message.
+    /// Receives a message.
     pub(super) fn take(&mut self, message: Value) {
         if message.get("method").is_none() {
             *self.answers.entry(message["id"].to_string()).or_default() += 1;
@@ -102,7 +101,7 @@ impl World {
         self.child_says(child, &json!({"jsonrpc": "2.0", "id": request["id"], "result": result}));
     }
 
-    /// An answer that asks, under a state that no other answer has.
+    /// An answer with questions, under a unique state.
     fn asking(&mut self, questions: &[&str]) -> Value {
         self.last_state += 1;
         let state = format!("state-{}", self.last_state);
@@ -115,7 +114,7 @@ impl World {
         json!({"resultType": "input_required", "inputRequests": asked, "requestState": state})
     }
 
-    /// A server of the legacy era asks the client something.
+    /// A legacy server asks the client something.
     pub(super) fn ask(&mut self, child: ChildId) {
         let Some(process) = self.processes.get_mut(&child) else { return };
         process.asked += 1;

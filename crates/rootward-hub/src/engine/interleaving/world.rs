@@ -1,4 +1,4 @@
-//! Clients, servers, disk, record and clock around an engine, and what each of them does.
+//! Clients, servers, disk, audit log and clock around an engine, and their actions.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::io;
@@ -25,10 +25,10 @@ use crate::engine::{
 };
 use crate::scan::{Expansion, Held};
 
-/// What the servers are; each client has the server of its number, modulo two.
+/// The kinds of servers; a client uses the server at its number modulo two.
 pub(super) const SERVERS: [Change; 2] = [Change::NewChild, Change::Told];
 
-/// A record that is only looked at.
+/// An audit log that discards its entries.
 pub(in crate::engine) struct Looked;
 
 impl Audit for Looked {
@@ -44,16 +44,16 @@ pub(super) struct World {
     now: Duration,
     pub(super) clients: Vec<Client>,
     pub(super) processes: BTreeMap<ChildId, Process>,
-    /// What servers asked in answers that have not come back, by the state they gave.
+    /// Questions in servers' answers that have not come back, by state.
     pub(super) open_states: HashMap<String, BTreeSet<String>>,
     pub(super) last_state: u64,
-    /// Calls that reached a server: of whom, the request, the server's own state.
+    /// Calls that reached a server: the client, the request, the server's own state.
     pub(super) delivered: HashSet<(SessionId, u64, String)>,
     pub(super) gift: Gift,
     pub(super) closed: Arc<Restrictions>,
     looks: VecDeque<(Place, Placing)>,
     records: VecDeque<(SessionId, MessageNumber)>,
-    /// Processes that were let end and are not gone yet.
+    /// Processes that were stopped but are not gone yet.
     pub(super) leaving: VecDeque<(ChildId, Purpose)>,
 }
 
@@ -147,7 +147,7 @@ impl World {
         self.look_round();
     }
 
-    /// Sees what was written to whom.
+    /// Reads what was written to clients and servers.
     fn look_round(&mut self) {
         for client in &mut self.clients {
             let heard = self.engine.client_outlet(client.session).map(lines).unwrap_or_default();
@@ -177,7 +177,7 @@ impl World {
         self.processes.keys().filter(|child| child.session == session).copied().collect()
     }
 
-    /// The operator and the user give this from now on.
+    /// The operator and the user provide these sources from now on.
     pub(super) fn give(&mut self, gift: Gift) {
         let given = gift.told(&self.ground, (self.gift, &self.closed));
         (self.gift, self.closed) = (gift, Arc::clone(&given.restrictions));
@@ -191,14 +191,14 @@ impl World {
         self.feed(Event::ChildEnded(child, &Failure::new("code 1")));
     }
 
-    /// A process is gone.
+    /// A process has exited.
     pub(super) fn gone(&mut self) {
         if let Some((child, _)) = self.leaving.pop_front() {
             self.feed(Event::Gone(child));
         }
     }
 
-    /// A look at the disk is done.
+    /// A disk lookup is done.
     pub(super) fn look(&mut self, which: usize) {
         let which = which.checked_rem(self.looks.len());
         if let Some((whose, placing)) = which.and_then(|which| self.looks.remove(which)) {
@@ -206,7 +206,7 @@ impl World {
         }
     }
 
-    /// The record is written, or cannot be.
+    /// The audit entry was written, or could not be.
     pub(super) fn record(&mut self, on_record: OnRecord) {
         if let Some((session, message)) = self.records.pop_front() {
             self.feed(Event::Recorded(session, message, on_record));
@@ -224,7 +224,7 @@ impl World {
         self.feed(Event::Tick);
     }
 
-    /// Everybody does what is expected of them, until nothing is left to do.
+    /// All parties do what is expected of them until nothing is left to do.
     pub(super) fn come_to_rest(&mut self, rounds: usize) {
         for _ in 0..rounds {
             self.go_on(Manner::Well, Calls::Done);

@@ -1,4 +1,4 @@
-//! Questions of a server's to its client.
+//! Questions from a server to its client.
 
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ fn a_server_has_a_bounded_number_of_questions_open() {
     play.given(2);
     let passed = (0..3000).filter(|id| play.ask(&json!(id))).count();
     assert_eq!((passed, play.session().asked.len()), (1000, 1000));
-    // One that is answered, or cancelled, makes room for another.
+    // An answered or cancelled question makes room for another.
     play.client(&json!({"id": 7, "result": {}}));
     assert_eq!(play.given(2).len(), 1);
     assert!(play.ask(&json!("a")) && !play.ask(&json!("b")));
@@ -41,7 +41,7 @@ fn the_ids_of_open_questions_have_a_bounded_length() {
     assert!(!play.ask(&json!("x".repeat(2 << 20))));
 }
 
-/// Nor are refusals kept for one that asks and does not read.
+/// Refusals are not kept either for a server that asks but does not read.
 #[test]
 fn a_server_that_does_not_read_is_not_answered_without_end() {
     let mut play = Play::begun(Change::NewChild, Client::WithRoots);
@@ -57,7 +57,7 @@ fn a_server_that_does_not_read_is_not_answered_without_end() {
     assert!(unread < 12 << 20, "{unread}");
 }
 
-/// A modern client answers what stands in a result, with all of its roots; so no question for them reaches it.
+/// A modern client answers questions in a result with all of its roots, so no request for roots may reach it.
 #[test]
 fn a_question_for_roots_that_reads_two_ways_reaches_no_client() {
     let meta = json!({
@@ -88,10 +88,10 @@ fn a_question_for_roots_that_reads_two_ways_reaches_no_client() {
         "tools/call",
         r#"{"resultType":"complete","resultType":"input_required","inputRequests":{"r":{"method":"roots/list"}}}"#,
     );
-    // Where no call is answered that may ask.
+    // In an answer to a request that cannot ask questions.
     check("completion/complete", &asked(r#"{"method":"roots/list"}"#));
     check("never/heard/of", &asked(r#"{"method":"roots/list"}"#));
-    // Nor in another spelling: that one is answered here.
+    // In another spelling, Rootward answers it.
     play.client(&request(99, "tools/call"));
     play.given(1);
     play.heard();

@@ -1,4 +1,4 @@
-//! Questions that are taken back, on both sides.
+//! Cancelled requests, on both sides.
 
 use serde_json::json;
 
@@ -31,14 +31,14 @@ fn a_request_under_way_is_cancelled_where_it_is() {
     play.given(3);
     assert!(!play.is_let_end(2), "it owes an answer");
     play.client_bytes(b"{\"method\":\"notifications/cancelled\", \"params\":{\"requestId\":1,\"new\":1.0}}\n");
-    // The old one is told, and that is all it had to do.
+    // The old server gets the cancellation, and has nothing else to do.
     assert_eq!(play.given_text(2), [r#"{"method":"notifications/cancelled", "params":{"requestId":1,"new":1.0}}"#]);
     assert_eq!(play.given(3), Vec::<serde_json::Value>::new());
     play.settle();
     assert!(play.is_let_end(2), "nobody awaits anything of it");
 }
 
-/// Ids can be spelt in two ways, and servers may know more requests than Rootward does.
+/// Ids can be spelled in two ways, and servers may know requests that Rootward does not.
 #[test]
 fn a_cancellation_of_something_unknown_reaches_the_server() {
     let mut play = Play::begun(Change::NewChild, Client::WithoutRoots);
@@ -68,7 +68,7 @@ fn a_server_takes_its_own_questions_back_under_whatever_id_they_went() {
     play.share(&["other"]);
     play.greet(3);
     play.heard();
-    // The new server counts from the beginning, too.
+    // The new server's ids start from the beginning, too.
     play.child(3, &json!({"id": 1, "method": "elicitation/create"}));
     let sent = play.heard().remove(0)["id"].clone();
     assert_ne!(sent, 1);
@@ -97,13 +97,13 @@ fn answers_find_the_server_that_asked() {
     );
     assert_eq!(play.given_text(3), [r#"{"id":1,"result":{ "to":3}}"#]);
     assert_eq!(play.given_text(2), [r#"{"id":1,"result":{"to":2}}"#]);
-    // And a client's request of that very id is another matter.
+    // A client's request with the same id is unrelated.
     play.client(&json!({"id": 1, "method": "y"}));
     play.child(3, &json!({"id": 1, "result": "y"}));
     assert_eq!(play.heard()[0]["result"], "y");
 }
 
-/// A server that was replaced ends once it has said what it owed, even if the last word was the client's.
+/// A replaced server ends once it owes nothing, even if the last message came from the client.
 #[test]
 fn a_replaced_server_ends_after_the_clients_last_word() {
     let mut play = Play::begun(Change::NewChild, Client::WithRoots);

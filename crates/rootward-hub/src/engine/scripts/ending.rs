@@ -1,11 +1,11 @@
-//! A client that has closed its end: what it asked is still answered.
+//! A client that has closed its end: its requests are still answered.
 
 use serde_json::json;
 
 use super::super::Change;
 use super::{Ceiling, Client, Play};
 
-/// `printf … | rootward wrap -- server`: everything is said before anything is answered.
+/// `printf … | rootward wrap -- server`: the client sends everything before it reads an answer.
 #[test]
 fn a_client_that_says_everything_at_once_is_answered() {
     for client in [Client::WithRoots, Client::WithoutRoots] {
@@ -30,7 +30,7 @@ fn a_client_that_says_everything_at_once_is_answered() {
     }
 }
 
-/// Nobody is left to name the roots, and it is not waited for.
+/// Nobody is left to name the roots, so nothing waits for them.
 #[test]
 fn questions_to_a_client_that_is_gone_are_not_waited_for() {
     let mut play = Play::new(Change::NewChild, Ceiling::None);
@@ -49,7 +49,7 @@ fn questions_to_a_client_that_is_gone_are_not_waited_for() {
     assert!(play.session().is_delivered());
 }
 
-/// A server that ends on the end of its input is not started again, unless somebody waits.
+/// A server that exits when its input ends is not restarted, unless a message waits.
 #[test]
 fn nobody_is_started_for_a_client_that_is_gone() {
     let mut play = Play::begun(Change::NewChild, Client::WithoutRoots);

@@ -1,4 +1,4 @@
-//! What passes as it came, and what is answered for.
+//! What passes unchanged, and what Rootward answers.
 
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ fn what_rootward_does_not_know_passes_byte_for_byte_and_in_order() {
         r#"{"method":"notifications/progress","params":{"progressToken":0,"progress":1e2}}"#,
         r#"{"method":"notifications/never/heard/of"}"#,
     ];
-    // As they come, and with what streams put around lines.
+    // As they come, and with the separators that streams put between lines.
     play.client_bytes((lines.join("\r\n\r\n \n") + "\n").as_bytes());
     assert_eq!(play.given_text(1), lines);
     let lines = [
@@ -41,8 +41,8 @@ fn what_rootward_does_not_know_passes_byte_for_byte_and_in_order() {
     assert_eq!(play.heard_text(), lines);
 }
 
-/// Passed on, and then owed no more: nobody is told that the server ended before it answered. The list of tools is read
-/// however large it is.
+/// A forwarded answer is no longer owed, so no error follows when the server ends. The list of tools is parsed
+/// whatever its size.
 #[test]
 fn a_large_answer_passes_and_a_large_list_is_learned_from() {
     let mut play = Play::begun(Change::NewChild, Client::WithoutRoots);
@@ -112,12 +112,12 @@ fn members_of_a_batch_are_decided_one_by_one() {
     assert_eq!(heard.len(), 2, "{heard:?}");
     assert_eq!(heard[0]["result"]["structuredContent"]["code"], "outside_roots");
     assert_eq!(heard[1]["id"], Value::Null);
-    // A server's batch, too.
+    // A server's batch as well.
     play.child(1, &json!([{"id": 1, "result": {}}, {"id": 3, "result": {}}]));
     assert_eq!(play.heard().len(), 2);
 }
 
-/// Alone in its buffer it is not copied, and what waits before and behind it keeps its place.
+/// A large answer alone in its buffer is not copied, and the order is kept.
 #[test]
 fn a_large_answer_keeps_its_place_among_others() {
     let mut play = Play::begun(Change::NewChild, Client::WithoutRoots);
@@ -138,7 +138,7 @@ fn a_large_answer_keeps_its_place_among_others() {
     assert_eq!(play.heard(), Vec::<Value>::new(), "everything was answered");
 }
 
-/// Half an answer is none, however it began.
+/// A truncated answer is an error, however it began.
 #[test]
 fn a_large_answer_that_breaks_off_is_an_error() {
     let mut play = Play::begun(Change::NewChild, Client::WithoutRoots);
@@ -146,7 +146,7 @@ fn a_large_answer_that_breaks_off_is_an_error() {
         play.client(&json!({"id": id, "method": "x"}));
     }
     let answer = |id: u64| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":["{}"]}}"#, "x".repeat(1 << 17));
-    // Only its end of line is missing.
+    // Only its line break is missing.
     play.child_found(1, Found::Unended(answer(1).as_bytes()));
     assert_eq!(play.heard_text(), [answer(1)]);
     let half = &answer(2)[..1 << 17];
@@ -177,7 +177,7 @@ fn a_large_answer_hides_no_other_message() {
     }
 }
 
-/// Whatever its size: what reads two ways, or is not JSON, reaches neither side.
+/// Whatever its size, a frame that is ambiguous or not JSON reaches neither side.
 #[test]
 fn a_large_frame_is_read_like_any_other() {
     for size in [10, 1 << 16, 1 << 21] {
@@ -189,7 +189,7 @@ fn a_large_frame_is_read_like_any_other() {
             play.given(2);
             let shown = frame.iter().take(60).chain(frame.iter().rev().take(60)).copied().collect::<Vec<u8>>();
             let shown = shown.escape_ascii();
-            // In each of the ways that a line may lie in its buffer.
+            // In each position that a line may have in its buffer.
             for found in [Found::Among(&frame), Found::Unended(&frame), Found::Alone(&mut frame.clone())] {
                 play.child_found(2, found);
             }
@@ -198,7 +198,7 @@ fn a_large_frame_is_read_like_any_other() {
                 heard.iter().map(|message| format!("{} {}", message["id"], message["error"]["code"])).collect();
             let expect = if is_answered { vec!["5 -32603"] } else { Vec::new() };
             assert_eq!(answers, expect, "{size}: {shown}");
-            // It is the client's answer that must not reach the server.
+            // The client's answer must not reach the server.
             play.client(&json!({"id": 5, "result": {"roots": [{"uri": "file:///all/of/them"}]}}));
             assert_eq!(play.given(2), Vec::<Value>::new(), "{size}: {shown}");
             play.child(2, &json!({"id": 5, "result": {}}));
@@ -221,7 +221,7 @@ fn a_large_frame_is_read_like_any_other() {
         check(text(format!(r#"{{"id":5,"method":"x","method":"roots/list","text":"{filler}"}}"#)), false);
         check(vec![0; size], false);
         play.heard();
-        // From the client, too.
+        // From the client as well.
         for frame in [
             format!(r#"{{"id":6,"method":"x","params":"{filler}","result":1}}"#),
             format!(r#"{{"id":6,"method":"x","params":{filler}}}"#),
@@ -234,7 +234,7 @@ fn a_large_frame_is_read_like_any_other() {
     }
 }
 
-/// The outline of a large frame has no long id: it must not settle what a client asked with an empty one.
+/// The outline of a large frame omits a long id: it must not settle a request with an empty id.
 #[test]
 fn a_large_frame_with_a_long_id_is_read_whole() {
     let mut play = Play::begun(Change::NewChild, Client::WithoutRoots);
@@ -247,12 +247,12 @@ fn a_large_frame_with_a_long_id_is_read_whole() {
         let heard = play.heard();
         assert_eq!((heard.len(), &heard[0]["id"]), (1, &json!(id)), "{}", id.len());
     }
-    // Both were owed and are not any more: the server's end is no news to the client.
+    // Both were owed and no longer are, so the server's end causes no errors.
     play.ended(1);
     assert!(play.heard().iter().all(|message| message["error"].is_null()), "an answer was still owed");
 }
 
-/// What a server prints beside its messages, and what is too long of it.
+/// Other output that a server prints between messages, and answers that are too long.
 #[test]
 fn noise_is_left_out_and_long_answers_are_errors() {
     let mut play = Play::begun(Change::NewChild, Client::WithoutRoots);
@@ -278,9 +278,9 @@ fn noise_is_left_out_and_long_answers_are_errors() {
     assert_eq!(play.heard()[0]["result"], 2);
 }
 
-/// A list of tools that cannot be read does not keep calls from being decided.
+/// An unreadable list of tools must not block the checking of calls.
 #[test]
-fn a_list_of_tools_that_is_too_long_is_no_list() {
+fn a_list_of_tools_that_is_too_long_is_ignored() {
     let mut play = Play::begun(Change::NewChild, Client::WithoutRoots);
     play.given(1);
     play.client(&json!({"id": 1, "method": "tools/call", "params": {"name": "x"}}));
@@ -291,7 +291,7 @@ fn a_list_of_tools_that_is_too_long_is_no_list() {
     assert_eq!(play.given_methods(1), ["tools/call 1"]);
 }
 
-/// Who reads an id and writes it anew may spell it in another way: most JSON libraries do.
+/// Most JSON libraries parse ids and write them again, possibly with another spelling.
 #[test]
 fn an_id_may_come_back_in_another_spelling() {
     let mut play = Play::begun(Change::NewChild, Client::WithRoots);
@@ -302,7 +302,7 @@ fn an_id_may_come_back_in_another_spelling() {
     play.given(2);
     play.client(&json!({"id": "asked", "result": {}}));
     assert_eq!(play.given_text(2), [r#"{"id":"\u0061sked","result":{}}"#]);
-    // It owes nothing and asks nothing: it can be replaced, and nobody is told of an answer that is missing.
+    // It owes nothing and asks nothing, so it can be replaced without an error about a missing answer.
     play.client(&json!({"method": "notifications/roots/list_changed"}));
     play.pass(300);
     play.share(&["other"]);
@@ -313,7 +313,7 @@ fn an_id_may_come_back_in_another_spelling() {
     assert_eq!(play.heard().iter().filter(|message| message.get("error").is_some()).count(), 0);
 }
 
-/// The first is about to leave, once it is on record; the second names no path, and would not wait.
+/// The first call leaves once it is audited; the second names no path and would not have to wait.
 #[test]
 fn a_call_does_not_overtake_one_that_is_being_recorded() {
     let mut play = Play::recorded();
@@ -325,7 +325,7 @@ fn a_call_does_not_overtake_one_that_is_being_recorded() {
     play.given(1);
     play.client_frame(&json!([call(2, json!({"path": path})), call(3, json!({})), call(4, json!({}))]).to_string());
     assert_eq!(play.given_methods(1), ["tools/call 2", "tools/call 3", "tools/call 4"]);
-    // Nobody waits for one that was cancelled.
+    // A cancelled call blocks nobody.
     let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 5}});
     play.client_frame(&json!([call(5, json!({"path": path})), call(6, json!({})), cancel]).to_string());
     assert_eq!(play.given_methods(1), ["tools/call 6"]);
@@ -339,7 +339,7 @@ fn a_child_that_was_let_go_is_not_wanted() {
     play.given(1);
     play.settle();
     assert!(!play.session().wants(first) && play.session().wants(second));
-    // What it still says reaches nobody.
+    // Its further output reaches nobody.
     play.heard();
     play.child(1, &json!({"method": "notifications/message"}));
     assert_eq!(play.heard_text(), Vec::<String>::new());

@@ -1,4 +1,4 @@
-//! The user chooses other roots, or closes a place in them, while the server runs.
+//! The user chooses other roots, or restricts a place in them, while the server runs.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::{Ceiling, Client, Play, place};
 use rootward_protocol::session::Given;
 
 impl Play {
-    /// The user has saved these, and closed that.
+    /// The user has saved these roots, with these restrictions.
     fn save(&mut self, names: &[&str], restrictions: &Arc<Restrictions>) {
         let root = |name: &&str| Root::from_path(place(&self.directory, name), Origin::Store).unwrap();
         let saved = RootSet::place_ambient(names.iter().map(root), &Validation::new(None));
@@ -30,7 +30,7 @@ impl Play {
         self.client(&json!({"id": id, "method": "tools/call", "params": params}));
     }
 
-    /// Answers what Rootward asks of a server before it passes a call on.
+    /// Answers Rootward's own requests before a call is forwarded.
     pub(super) fn list_tools_if_asked(&mut self, number: u64) -> Vec<Value> {
         let given = self.given(number);
         for question in given.iter().filter(|message| message["method"] == "tools/list") {
@@ -68,7 +68,7 @@ fn other_saved_roots_take_another_server() {
     assert_eq!(play.calls(1), [1]);
     play.read(2, "other/file.txt");
     assert_eq!(play.refused(2), Some(json!("outside_roots")));
-    // The same again is no change.
+    // The same sources again are not a change.
     play.save(&["project"], &restrictions);
     assert_eq!(play.started(), [0_u64; 0]);
     play.save(&["other"], &restrictions);
@@ -80,7 +80,7 @@ fn other_saved_roots_take_another_server() {
     assert_eq!(play.refused(3), Some(json!("outside_roots")));
     play.child(1, &json!({"id": 1, "result": {}}));
     assert!(play.is_let_end(1), "what was taken back is not left to the old server");
-    // Everything is taken back.
+    // Everything is removed.
     play.save(&[], &restrictions);
     play.read(5, "other/file.txt");
     play.greet(3);
@@ -141,7 +141,7 @@ fn what_is_closed_meanwhile_is_closed_to_modern_clients() {
     assert_eq!(play.refused(2), Some(json!("restricted")));
 }
 
-/// It waits for the list of tools, and what it names is taken back meanwhile.
+/// The call waits for the list of tools, and its root is removed in the meantime.
 #[test]
 fn a_modern_call_that_waits_is_decided_by_what_is_given_by_then() {
     let restrictions = standard();
@@ -160,8 +160,8 @@ fn a_modern_call_that_waits_is_decided_by_what_is_given_by_then() {
     assert_eq!(play.refused(1), Some(json!("outside_roots")));
 }
 
-/// The last request did not say its roots: what is in force for the client is not known, and what its child was given is not given any
-/// more.
+/// The last request did not send its roots, so the client's current roots are unknown, and its child's roots are no
+/// longer allowed.
 #[test]
 fn a_child_goes_with_what_was_taken_back_whatever_the_last_request_said() {
     let restrictions = standard();
@@ -182,7 +182,7 @@ fn a_child_goes_with_what_was_taken_back_whatever_the_last_request_said() {
     assert!(play.is_let_end(1), "{:?}", play.seen);
 }
 
-/// Rootward answers such a question by sending the call again.
+/// Rootward answers such a request by sending the call again.
 #[test]
 fn a_server_that_asks_for_roots_after_they_changed_does_not_get_the_call_again() {
     let restrictions = standard();

@@ -1,4 +1,4 @@
-//! A server is asked what it offers before the roots are known: by a process that gets no calls, or not at all.
+//! A server is asked what it offers before the roots are known: by a learner, or not at all.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ fn hello(version: &str) -> Value {
     json!({"id": "i", "method": "initialize", "params": params})
 }
 
-/// What a modern request says of its client.
+/// The metadata of a modern request.
 fn modern() -> Value {
     json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -36,7 +36,7 @@ impl Play {
         play
     }
 
-    /// The learner answers `initialize`, and the client goes on.
+    /// The learner answers `initialize`, and the client continues.
     fn learn(&mut self, result: &str) {
         self.child(1, &json!({"id": "i", "result": serde_json::from_str::<Value>(result).unwrap()}));
         self.client(&json!({"method": "notifications/initialized"}));
@@ -50,7 +50,7 @@ impl Play {
         heard[0]["result"].take()
     }
 
-    /// The ids of list questions that a server was asked, by their methods.
+    /// Answers the list requests that a server got. Returns their methods.
     fn answer_lists(&mut self, number: u64, answer: impl Fn(&str) -> Value) -> Vec<String> {
         let mut asked = Vec::new();
         for question in self.given(number) {
@@ -104,9 +104,9 @@ fn a_learner_that_lists_too_slowly_is_not_waited_for() {
     assert_eq!(play.started(), [2]);
 }
 
-/// It ends because it has no directory, it never answers, or it cannot even be started: the client does not notice.
+/// It ends because it has no directory, never answers, or cannot even be started: the client does not notice.
 #[test]
-fn a_learner_that_fails_is_no_failure() {
+fn a_failing_learner_is_not_an_error() {
     let ends: [fn(&mut Play); 3] = [
         |play| play.ended(1),
         |play| play.pass(20_100),
@@ -127,7 +127,7 @@ fn a_learner_that_fails_is_no_failure() {
         play.share(&["project"]);
         assert_eq!(play.started(), [2]);
         play.greet_with(2, &serde_json::from_str(WITH_TOOLS).unwrap());
-        // What the server lacks is answered as nothing; what it has is its own answer.
+        // Requests for what the server lacks get empty answers; the others get the server's own.
         for (id, method, nothing) in [
             (1, "prompts/list", json!({"prompts": []})),
             (2, "resources/list", json!({"resources": []})),
@@ -286,7 +286,7 @@ fn a_modern_call_without_paths_asks_for_roots() {
     assert_eq!(play.started(), [1, 2]);
 }
 
-/// Ended in the middle of a download, the real start would begin it again.
+/// If it were stopped during a download, the real start would begin it again.
 #[test]
 fn a_learner_that_fetches_the_server_may_go_on() {
     let mut play = Play::fetching();
@@ -303,7 +303,7 @@ fn a_learner_that_fetches_the_server_may_go_on() {
     play.answer_lists(1, |_| json!({"tools": [{"name": "a"}]}));
     assert_eq!(play.heard()[0]["method"], "notifications/tools/list_changed");
     assert!(play.is_let_end(1) && play.started() == [2]);
-    // But not for ever.
+    // But not forever.
     let mut play = Play::fetching();
     play.client(&hello("2025-06-18"));
     play.pass(20_100);
@@ -332,7 +332,7 @@ fn a_learner_that_refuses_to_begin_is_answered_for() {
     assert!(play.heard()[0]["result"]["capabilities"]["tools"].is_object() && play.is_let_end(1));
 }
 
-/// A container is not ended with the program that started it.
+/// A container is not stopped with the program that started it.
 #[test]
 fn a_server_that_must_not_be_started_twice_has_no_learner() {
     let mut play = Play::new(Change::NewChild, Ceiling::None);
@@ -353,7 +353,7 @@ fn a_modern_list_that_a_learner_never_answers_is_an_error() {
     play.pass(20_100);
     let heard = play.heard();
     assert_eq!((heard.len(), &heard[0]["id"], heard[0].get("error").is_some()), (1, &json!(1), true), "{heard:?}");
-    // What it asks is nobody's to answer.
+    // Nobody may answer its questions.
     play.client(&json!({"id": 3, "method": "tools/list", "params": {"_meta": meta}}));
     let asked = json!({"resultType": "input_required", "inputRequests": {"a": {"method": "elicitation/create"}}});
     play.child(1, &json!({"id": 3, "result": asked}));

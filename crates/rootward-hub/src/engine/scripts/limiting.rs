@@ -8,7 +8,7 @@ use crate::engine::interleaving::Looked;
 const STATE: &str = "codex/sandbox-state-meta";
 
 impl Play {
-    /// A client of this name begins, and the server answers with these bytes; what the client is told.
+    /// A client with this name begins, and the server answers with these bytes. Returns what the client gets.
     fn greet_client(&mut self, client: &str, capabilities: &Value, answer: &str) -> String {
         let client = json!({"name": client, "title": "Codex", "version": "0.166.0"});
         let params = json!({"protocolVersion": "2025-06-18", "capabilities": capabilities, "clientInfo": client});
@@ -19,7 +19,7 @@ impl Play {
         self.heard_text().remove(0)
     }
 
-    /// A play that has come so far that calls pass.
+    /// A play that is ready for calls.
     fn with_codex() -> Play {
         Play::new(Change::Told, Ceiling::Project).begun_by_codex()
     }
@@ -35,7 +35,7 @@ impl Play {
         self
     }
 
-    /// What Codex sends, with these entries besides reading everything.
+    /// What Codex sends, with these entries in addition to reading everything.
     fn state(&self, entries: &[Value]) -> Value {
         let all = json!({"path": {"type": "special", "value": {"kind": "root"}}, "access": "read"});
         let entries: Vec<&Value> = [&all].into_iter().chain(entries).collect();
@@ -52,7 +52,7 @@ impl Play {
         json!({"path": {"type": "path", "path": self.path(name)}, "access": access})
     }
 
-    /// A call with a state; the refusal, unless it has reached the server, without the state.
+    /// A call with a sandbox state. Returns the refusal, unless the call reached the server without the state.
     fn call_within(&mut self, tool: &str, name: &str, state: &Value) -> Option<Value> {
         let meta = json!({
             "progressToken": 3,
@@ -118,7 +118,7 @@ fn a_call_beyond_the_limits_is_refused() {
         "{said:?}"
     );
     assert_eq!(said.len(), 4);
-    // The limits of one call are not those of the next.
+    // The limits of one call do not apply to the next.
     let everything = json!({"permissionProfile": {"type": "disabled"}, "sandboxCwd": "file:///"});
     assert_eq!(play.call_within("write_file", "project/file.txt", &everything), None);
 }
@@ -147,7 +147,7 @@ fn no_server_sees_the_limits() {
         assert_eq!(play.given_text(1), [format!("{before}{after}")], "{spelled}");
         play.child_text(1, r#"{"id":1.0,"result":{}}"#);
     }
-    // Whatever carries it: a request without paths, a notification, a member of a batch.
+    // In any message: a request without paths, a notification, a member of a batch.
     let params = json!({"name": "x", "_meta": {STATE: state}});
     for message in [
         json!({"id": 2, "method": "prompts/get", "params": params}),
@@ -187,7 +187,7 @@ fn a_state_that_is_not_understood_refuses_calls_with_paths() {
         play.child(1, &json!({"id": 8, "result": {}}));
         play.heard();
     }
-    // A message that can be read in two ways is not a request.
+    // An ambiguous message is not a request.
     let call =
         format!(r#"{{"id":9,"method":"tools/call","params":{{"name":"now","_meta":{{"{STATE}":{{}},"{STATE}":7}}}}}}"#);
     play.client_bytes(format!("{call}\n").as_bytes());
@@ -289,7 +289,7 @@ fn codex_is_asked_for_its_limits_and_others_are_not() {
     for (client, expect) in [("editor", plain), ("codex-mcp-client", asking)] {
         let mut play = Play::new(Change::Told, Ceiling::Project);
         assert_eq!(play.greet_client(client, &json!({}), plain), expect);
-        // By a learner, and then from memory.
+        // By a learner, and then from the cache.
         let mut play = Play::new(Change::Told, Ceiling::None);
         assert_eq!(play.greet_client(client, &roots, plain), expect);
         play.reopen();
@@ -301,7 +301,7 @@ fn codex_is_asked_for_its_limits_and_others_are_not() {
         play.ended(1);
         assert_eq!(asks(&play.heard_text()[0]), client != "editor");
     }
-    // A server that asks for them itself says so in its own words.
+    // A server that asks for the limits itself keeps its own declaration.
     let own = r#"{"id":"i","result":{"capabilities":{"experimental":{"codex/sandbox-state-meta":{"v":1}}}}}"#;
     let mut play = Play::new(Change::Told, Ceiling::Project);
     assert_eq!(play.greet_client("codex-mcp-client", &json!({}), own), own);

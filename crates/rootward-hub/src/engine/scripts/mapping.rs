@@ -1,4 +1,4 @@
-//! Servers that have other names for directories of this machine.
+//! Servers that have their own names for directories of this machine.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::{Ceiling, Change, Client, Play};
 use crate::config::PathPairs;
 use crate::engine::rules::{Rules, Tells, TreatedBy};
 
-/// A play whose server calls its first root `/projects`, by such rules, and has listed a tool.
+/// A play whose server calls its first root `/projects` and has listed a tool.
 fn play(adjust: impl FnOnce(&mut Rules)) -> Play {
     let mut play = Play::with(Change::NewChild, Ceiling::Project, |rules| {
         rules.paths = PathPairs::new([("${root}".into(), "/projects".to_owned())]);
@@ -22,7 +22,7 @@ fn play(adjust: impl FnOnce(&mut Rules)) -> Play {
     play
 }
 
-/// The refusal of a call; none if the server got it.
+/// The refusal of a call; `None` if it reached the server.
 fn call(play: &mut Play, arguments: &Value) -> Option<Value> {
     let params = json!({"name": "read", "arguments": arguments});
     play.client(&json!({"id": 7, "method": "tools/call", "params": params}));
@@ -73,7 +73,7 @@ fn a_relative_path_does_not_map() {
     }
 }
 
-/// A link that leads out of the root on this machine is a way out, whatever the server calls it.
+/// A link that leads out of the root on this machine is an escape, whatever the server calls it.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "tests build the trees that clients share")]
 fn a_mapped_path_is_resolved_here() {

@@ -1,4 +1,4 @@
-//! The engine without processes: lines and times in, lines and effects out, as a script says.
+//! The engine without processes: scripted lines and times in, lines and effects out.
 
 mod asking;
 mod cancelling;
@@ -46,13 +46,13 @@ struct Play {
     session: SessionId,
     now: Duration,
     seen: Vec<Seen>,
-    /// Processes that are about to be gone: after the next moment.
+    /// Processes that will be gone after the next moment.
     leaving: Vec<ChildId>,
     recorded: Vec<Entries>,
     directory: tempfile::TempDir,
 }
 
-/// What the engine wanted done, besides looking roots up.
+/// The engine's effects, except for resolving roots.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Seen {
     Start(u64),
@@ -81,14 +81,14 @@ impl Play {
         Play::with(change, ceiling, |_| {})
     }
 
-    /// A play whose client and server have shaken hands in the ceiling, with decisions on record.
+    /// A play after the handshake, with a ceiling and an audit log.
     fn recorded() -> Play {
         let mut play = Play::with(Change::NewChild, Ceiling::Project, |rules| rules.audit = Some(Arc::new(Looked)));
         play.begin(Client::WithoutRoots);
         play
     }
 
-    /// A play by other rules than the usual.
+    /// A play with adjusted rules.
     fn with(change: Change, ceiling: Ceiling, adjust: impl FnOnce(&mut Rules)) -> Play {
         let directory = tempfile::tempdir().unwrap();
         let validation = Validation::new(None);
@@ -138,14 +138,14 @@ impl Play {
         Play { engine, server, session, now, seen, leaving, recorded, directory }
     }
 
-    /// Another client of the same server comes; the one before is gone.
+    /// Another client of the same server connects; the previous one is gone.
     fn reopen(&mut self) {
         drop(self.engine.close(self.session));
         self.session = self.engine.open(self.server, "again".to_owned()).unwrap();
         self.seen.clear();
     }
 
-    /// A play whose client and whose first server have shaken hands; the server listed its tools.
+    /// A play after the handshake of the client and the first server, which has listed its tools.
     fn begun(change: Change, client: Client) -> Play {
         let ceiling = if client == Client::WithRoots { Ceiling::None } else { Ceiling::Project };
         let mut play = Play::new(change, ceiling);
@@ -157,7 +157,8 @@ impl Play {
         play
     }
 
-    /// The client and the first server shake hands. With a client that has roots, the first is a learner, and gone afterwards.
+    /// The handshake of the client and the first server. For a client with roots, that server is a learner and gone
+    /// afterwards.
     fn begin(&mut self, client: Client) {
         let roots = if client == Client::WithRoots { json!({"roots": {"listChanged": true}}) } else { json!({}) };
         let client = json!({"name": "editor", "version": "1.0"});
@@ -170,7 +171,7 @@ impl Play {
         self.client(&json!({"method": "notifications/initialized"}));
     }
 
-    /// The client answers the question about its roots.
+    /// The client answers the request for its roots.
     fn share(&mut self, names: &[&str]) {
         let roots: Vec<Value> = names.iter().map(|name| json!({"uri": self.uri(name)})).collect();
         self.answer_roots(&json!({"roots": roots}));
@@ -181,7 +182,7 @@ impl Play {
         self.client(&json!({"id": question["id"], "result": result}));
     }
 
-    /// A server that Rootward has greeted answers, and lists its tools where it is asked to.
+    /// A server that Rootward greeted answers, and lists its tools if asked.
     fn greet(&mut self, number: u64) {
         self.greet_with(number, &json!({"capabilities": {}}));
     }
@@ -192,7 +193,7 @@ impl Play {
         self.child(number, &json!({"id": greeting[0]["id"], "result": result}));
     }
 
-    /// The server that takes the calls: the second, where one was started for the roots.
+    /// The server that takes the calls: the second one, if it was started for the roots.
     fn serving(&mut self) -> u64 {
         let second = self.started().contains(&2);
         if second {
@@ -201,7 +202,7 @@ impl Play {
         if second { 2 } else { 1 }
     }
 
-    /// Answers Rootward's own question for tools.
+    /// Answers Rootward's own request for tools.
     fn list_tools(&mut self, number: u64) {
         let given = self.given(number);
         let question = given.iter().find(|message| message["method"] == "tools/list").expect("a question for tools");
@@ -271,7 +272,7 @@ impl Play {
         self.engine.session(self.session).unwrap()
     }
 
-    /// What a front does with an event: the disk and the record are at hand.
+    /// Feeds an event as a front does; disk and audit log respond at once.
     fn feed(&mut self, event: Event<'_>) {
         let mut effects = std::collections::VecDeque::from(self.engine.step(self.now, event));
         while let Some(effect) = effects.pop_front() {
@@ -296,7 +297,7 @@ impl Play {
         }
     }
 
-    /// Time passes, with a look whenever the engine wants one.
+    /// Time passes, with a step whenever the engine wants one.
     fn pass(&mut self, milliseconds: u64) {
         let until = self.now + Duration::from_millis(milliseconds);
         let mut looks = 0;
@@ -304,7 +305,7 @@ impl Play {
             self.now = due.max(self.now);
             self.settle();
             looks += 1;
-            assert!(looks < 1000, "the engine wants to be looked at for ever: {due:?} at {:?}", self.now);
+            assert!(looks < 1000, "the engine never comes to rest: {due:?} at {:?}", self.now);
         }
         self.now = until;
         self.settle();
@@ -318,19 +319,19 @@ impl Play {
         }
     }
 
-    /// The servers that were started since the last look.
+    /// The servers started since the last call.
     fn started(&mut self) -> Vec<u64> {
         let started = self.seen.extract_if(.., |seen| matches!(seen, Seen::Start(_)));
         started.filter_map(|seen| if let Seen::Start(number) = seen { Some(number) } else { None }).collect()
     }
 
-    /// What the operator was told since the last look.
+    /// The messages to the operator since the last call.
     fn said(&mut self) -> Vec<String> {
         let said = self.seen.extract_if(.., |seen| matches!(seen, Seen::Say(_)));
         said.filter_map(|seen| if let Seen::Say(text) = seen { Some(text) } else { None }).collect()
     }
 
-    /// Whether this server was let end.
+    /// Whether this server was told to end.
     fn is_let_end(&self, number: u64) -> bool {
         self.seen.contains(&Seen::End(number))
     }
@@ -339,7 +340,7 @@ impl Play {
         self.seen.contains(&Seen::Leave)
     }
 
-    /// What the client was sent since the last look, as text.
+    /// The text sent to the client since the last call.
     fn heard_text(&mut self) -> Vec<String> {
         lines(self.engine.client_outlet(self.session).unwrap())
     }
@@ -348,7 +349,7 @@ impl Play {
         self.heard_text().iter().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    /// What a server was sent since the last look, as text.
+    /// The text sent to a server since the last call.
     fn given_text(&mut self, number: u64) -> Vec<String> {
         self.engine.child_outlet(self.id(number)).map(lines).unwrap_or_default()
     }
@@ -357,7 +358,7 @@ impl Play {
         self.given_text(number).iter().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    /// The methods and ids of what a server was sent since the last look.
+    /// The methods and ids of messages sent to a server since the last call.
     fn given_methods(&mut self, number: u64) -> Vec<String> {
         let shown = |message: &Value| format!("{} {}", message["method"].as_str().unwrap_or("-"), message["id"]);
         self.given(number).iter().map(shown).collect()

@@ -1,11 +1,11 @@
-//! Lists of roots that come in pages.
+//! Lists of roots in pages.
 
 use serde_json::{Value, json};
 
 use super::super::Change;
 use super::{Ceiling, Client, Play};
 
-/// One answer of the client's to a question for a page.
+/// A client's answer to a request for a page.
 #[derive(Clone, Copy, Debug)]
 enum Says {
     Page(&'static [&'static str], Option<&'static str>),
@@ -14,7 +14,7 @@ enum Says {
 
 impl Play {
     fn page(&self, names: &[&str], next: Option<&str>) -> Value {
-        // A nested one can only be read.
+        // A nested root is read-only.
         let access = |name: &str| if name.contains('/') { "ro" } else { "rw" };
         let root = |name: &&str| json!({"uri": self.uri(name), "_meta": {"rootward.dev/access": access(name)}});
         let roots: Vec<Value> = names.iter().map(root).collect();
@@ -25,7 +25,7 @@ impl Play {
         page
     }
 
-    /// Has the client answer each question for its roots in turn; the cursors it was asked with, `-` for none.
+    /// Makes the client answer each request for its roots in turn. Returns the cursors of the requests, `-` for none.
     fn share_pages(&mut self, says: &[Says]) -> String {
         let mut cursors = String::new();
         for says in says {
@@ -53,11 +53,11 @@ fn a_list_in_pages_is_read_whole_or_not_at_all() {
     use Says::{Error, Page};
     let first = Page(&["project"], Some("a"));
     let last = Page(&["project/inner"], None);
-    // What the client says, the cursors it is asked with, and what becomes of a call that writes to `project/inner`.
+    // What the client answers, the cursors it is asked with, and the result of a call that writes to `project/inner`.
     for (says, cursors, expect) in [
         (vec![first, last], "-a", "access_denied"),
         (vec![first, Page(&[], Some("b")), last], "-ab", "access_denied"),
-        // The list changed meanwhile.
+        // The list changed in the meantime.
         (vec![first, Error(-32602), first, last], "-a-a", "access_denied"),
         (vec![first, Error(-32603)], "-a", "roots_failed"),
         (vec![first, Page(&["other"], Some("a"))], "-a", "roots_failed"),
@@ -92,7 +92,7 @@ fn pages_have_one_timeout_together() {
         page["roots"] = json!([{"uri": format!("file:///{turn}")}]);
         play.client(&json!({"id": question["id"], "result": page}));
     }
-    unreachable!("the client is asked for ever");
+    unreachable!("the client is asked forever");
 }
 
 #[test]

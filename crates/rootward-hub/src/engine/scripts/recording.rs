@@ -1,4 +1,4 @@
-//! What goes on record: who asked whom, where a path leads, and nothing that is not a path.
+//! What is audited: who asked whom, where a path leads, and nothing that is not a path.
 
 use rootward_core::{AuditEvent, Code};
 use rootward_protocol::frame::Line;
@@ -21,12 +21,12 @@ fn call(id: u64, arguments: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": "read_it", "arguments": arguments}})
 }
 
-/// What the last message left on record.
+/// The audit entries of the last message.
 fn recorded(play: &mut Play) -> Vec<AuditEvent> {
     std::mem::take(&mut play.recorded).into_iter().flat_map(|entries| entries.events).collect()
 }
 
-/// One decision in a line: how it went, what was asked for, where it leads and in which root.
+/// One decision in a line: the outcome, the path as requested, where it leads, and its root.
 fn told(play: &Play, event: &AuditEvent) -> String {
     let code = event.code.map_or("allow", Code::as_str);
     let shown = |place: &Option<String>| place.clone().unwrap_or_else(|| "-".to_owned()).replace(&play.path(""), "");
@@ -81,12 +81,12 @@ fn places_are_on_record_and_words_are_not() {
         play.child(1, &json!({"id": 2, "result": {}}));
     };
     check(json!({"path": "file.txt"}), &["allow `file.txt` project/file.txt in project"]);
-    // Where it would be.
+    // A file that does not exist yet.
     check(json!({"path": "new/file"}), &["allow `new/file` project/new/file in project"]);
     check(json!({"path": "new/../file.txt"}), &["allow `new/../file.txt` project/file.txt in project"]);
     // The working directory.
     check(json!({"path": ""}), &["allow `` project in project"]);
-    // What may be a path is one if something is there.
+    // A possible path counts as one if the file exists.
     check(json!({"target": "file.txt"}), &["allow `file.txt` project/file.txt in project"]);
     check(json!({"target": "es2020", "source": "main"}), &[]);
     check(json!({"target": "file.txt:10"}), &["allow `file.txt:10` project/file.txt in project"]);
@@ -124,7 +124,7 @@ fn the_child_on_record_is_the_one_that_gets_the_call() {
     let text = call(2, &json!({"path": "file.txt"})).to_string();
     let (message, first) = step(&mut play, Event::ClientLine(session, Line::Frame(text.as_bytes())));
     assert_eq!(first.child, Some(play.id(1)));
-    // Before that is written down, the server ends, and another takes its place.
+    // Before that is written, the server ends, and another takes its place.
     play.ended(1);
     play.pass(2000);
     play.greet(2);
@@ -137,7 +137,7 @@ fn the_child_on_record_is_the_one_that_gets_the_call() {
     assert_eq!(play.given_methods(2), ["tools/call 2"]);
 }
 
-/// What the engine wants on record because of an event, which stays unwritten.
+/// The engine's audit entries for an event, which stay unwritten.
 fn step(play: &mut Play, event: Event<'_>) -> (MessageNumber, Entries) {
     let effects = play.engine.step(play.now, event);
     let mut records = effects.into_iter().filter_map(|effect| match effect {

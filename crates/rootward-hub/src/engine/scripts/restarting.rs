@@ -1,11 +1,11 @@
-//! Servers that end too early, and what becomes of those who wait for them.
+//! Servers that end too early, and what happens to waiting messages.
 
 use serde_json::json;
 
 use super::super::{Change, Event, Failure, Hope};
 use super::{Ceiling, Client, Play};
 
-/// The second time it is traced; then the client is told.
+/// The second process is traced; then the client gets the error.
 #[test]
 fn a_server_that_ends_before_it_answers_is_started_once_more() {
     let mut play = Play::new(Change::NewChild, Ceiling::Project);
@@ -20,7 +20,7 @@ fn a_server_that_ends_before_it_answers_is_started_once_more() {
 }
 
 #[test]
-fn whoever_waits_for_a_server_that_ended_gets_an_error() {
+fn waiting_requests_get_an_error_when_the_server_ends() {
     let mut play = Play::begun(Change::NewChild, Client::WithoutRoots);
     assert_eq!(play.given_methods(1), ["initialize \"i\"", "notifications/initialized null"]);
     for id in 1..=3 {
@@ -41,7 +41,7 @@ fn whoever_waits_for_a_server_that_ended_gets_an_error() {
     assert_eq!(play.given_methods(2), ["notifications/initialized null", "x 4"]);
 }
 
-/// Each start is later than the one before; calls meanwhile end in errors once they have waited.
+/// The pauses between starts grow; calls in the meantime get errors after they have waited.
 #[test]
 fn a_server_that_always_ends_is_started_ever_more_seldom() {
     for client in [Client::WithoutRoots, Client::WithRoots] {
@@ -68,7 +68,7 @@ fn a_server_that_always_ends_is_started_ever_more_seldom() {
     }
 }
 
-/// Nobody waits through the pauses: the client hears at once why the server does not live.
+/// Nobody waits through the pauses: the client is told at once why the server does not run.
 #[test]
 fn a_server_that_does_not_live_says_why() {
     let mut play = Play::new(Change::NewChild, Ceiling::None);
@@ -91,7 +91,7 @@ fn a_server_that_does_not_live_says_why() {
     assert!(play.given_methods(4).contains(&"x 4".to_owned()));
 }
 
-/// A server that could not be replaced keeps what it had, and the client took that away: it takes no calls any more.
+/// A server that could not be replaced still has the old roots, so it gets no more calls.
 #[test]
 fn where_no_server_can_be_started_in_the_new_roots_calls_are_told_so() {
     let mut play = Play::begun(Change::NewChild, Client::WithRoots);
@@ -111,7 +111,7 @@ fn where_no_server_can_be_started_in_the_new_roots_calls_are_told_so() {
         assert_eq!(message["error"]["message"], "the server was not started", "{message}");
     }
     assert_eq!(heard.iter().filter(|message| message["id"].is_u64()).count(), 3, "{heard:?}");
-    // Other roots, and all is well again, for those that wait for them, too.
+    // With other roots everything works again, also for calls that waited for them.
     play.client(&json!({"method": "notifications/roots/list_changed"}));
     play.client(&json!({"id": 8, "method": "x"}));
     play.pass(300);
@@ -123,7 +123,7 @@ fn where_no_server_can_be_started_in_the_new_roots_calls_are_told_so() {
     assert!(given.ends_with(&["x 8".to_owned(), "x 9".to_owned()]), "{given:?}");
 }
 
-/// The server for the new roots never lives: whoever waits for it hears so, and nobody looks all the time.
+/// The server for the new roots never runs: waiting calls are told so, and the engine does not poll all the time.
 #[test]
 fn calls_do_not_wait_for_ever_for_a_server_in_other_roots() {
     let mut play = Play::begun(Change::NewChild, Client::WithRoots);
@@ -143,7 +143,7 @@ fn calls_do_not_wait_for_ever_for_a_server_in_other_roots() {
     assert!(heard.iter().any(|message| message["id"] == 1), "{heard:?}");
 }
 
-/// What starts a server may have to fetch it first.
+/// The server may have to be fetched first.
 #[test]
 fn a_call_waits_for_a_server_that_takes_long_to_start() {
     let mut play = Play::begun(Change::NewChild, Client::WithRoots);
@@ -155,7 +155,7 @@ fn a_call_waits_for_a_server_that_takes_long_to_start() {
     play.greet(3);
     play.pass(300);
     assert!(play.given_methods(3).contains(&"tools/call 1".to_owned()));
-    // But not for ever.
+    // But not forever.
     play.client(&json!({"method": "notifications/roots/list_changed"}));
     play.pass(300);
     play.share(&["project"]);

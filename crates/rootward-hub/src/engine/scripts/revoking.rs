@@ -1,4 +1,4 @@
-//! A root is removed while calls run in it, and while others come in.
+//! A root is removed while calls run in it, and while others arrive.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::Seen;
 use super::{Client, Play};
 
 impl Play {
-    /// A play whose server works on a call without paths, with the id 1.
+    /// A play whose server is processing a call without paths, with the id 1.
     fn working(change: Change) -> Play {
         let mut play = Play::begun(change, Client::WithRoots);
         play.client(&json!({"id": 0, "method": "tools/list"}));
@@ -20,7 +20,7 @@ impl Play {
         play
     }
 
-    /// The client says that its roots changed, and names these when it is asked.
+    /// The client announces a change of its roots, and names these when asked.
     fn change_roots(&mut self, names: &[&str]) {
         self.client(&json!({"method": "notifications/roots/list_changed"}));
         self.pass(300);
@@ -37,7 +37,7 @@ impl Play {
     }
 }
 
-/// Calls that act and name no path.
+/// Calls that act but name no path.
 fn calls() -> Vec<Value> {
     vec![
         json!({"id": 2, "method": "tools/call", "params": {"name": "work", "arguments": {"text": "x"}}}),
@@ -77,7 +77,7 @@ fn calls_without_paths_wait_until_the_roots_are_known_again() {
     assert_eq!(ids, [2, 3, 4, 5, 6], "{given:?}");
 }
 
-/// A client that says that its roots changed, and then takes its time to name them.
+/// A client that announces a change of its roots and then takes its time to name them.
 #[test]
 fn calls_without_paths_wait_no_longer_than_the_timeout() {
     let mut play = Play::working(Change::NewChild);
@@ -97,7 +97,7 @@ fn calls_without_paths_wait_no_longer_than_the_timeout() {
     }
 }
 
-/// A server that asks its client while it works gets the answer, so that it can finish.
+/// A server that asks its client during a call gets the answer, so that it can finish.
 #[test]
 fn an_answer_to_a_servers_question_never_waits() {
     let mut play = Play::working(Change::NewChild);
@@ -123,7 +123,7 @@ fn a_server_that_still_works_in_a_removed_root_is_ended() {
         assert!(play.is_killed(2), "{change:?}");
         let says = play.error_of(1).expect("an error");
         assert!(says.contains("a root was removed"), "{says}");
-        // Calls go to the one that was started in the new roots.
+        // Calls go to the server that was started with the new roots.
         assert_eq!(play.started(), [3]);
         play.greet(3);
         play.client(&json!({"id": 2, "method": "tools/call", "params": {"name": "work"}}));
@@ -132,7 +132,7 @@ fn a_server_that_still_works_in_a_removed_root_is_ended() {
     }
 }
 
-/// Also where no other server comes up in its place.
+/// Even if no other server replaces it.
 #[test]
 fn a_removed_root_ends_a_server_whose_successor_is_slow() {
     let mut play = Play::working(Change::NewChild);
@@ -154,7 +154,7 @@ fn a_server_whose_roots_are_still_given_may_take_its_time() {
         play.child(2, &json!({"id": 1, "result": {}}));
         assert_eq!(play.heard().iter().filter(|message| message["id"] == 1).count(), 1);
     }
-    // A root that is given again before the time is over.
+    // A root that is shared again before the time is up.
     let mut play = Play::working(Change::NewChild);
     play.change_roots(&["other"]);
     play.pass(3000);

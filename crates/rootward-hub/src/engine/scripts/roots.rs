@@ -1,4 +1,4 @@
-//! Roots: who named them, and what waits for them.
+//! Who named the roots, and what waits for them.
 
 use serde_json::{Value, json};
 
@@ -49,7 +49,7 @@ fn answers_about_roots_that_are_of_no_use() {
     }
 }
 
-/// The same with a ceiling: a client that names none is served in it, one that names what is no place is not.
+/// With a ceiling, a client that names no roots is served in it. A client whose roots are all unusable is not.
 #[test]
 fn a_ceiling_stands_in_for_a_client_that_names_nothing() {
     for (answer, passes) in [
@@ -72,11 +72,11 @@ fn a_ceiling_stands_in_for_a_client_that_names_nothing() {
     }
 }
 
-/// A client that never answers gets lists, and no server gets its calls: nobody knows where that would run.
+/// A client that never answers gets lists, but no server gets its calls, because nobody knows its roots.
 #[test]
 fn a_client_that_never_names_its_roots_gets_lists_all_the_same() {
     let mut play = Play::begun(Change::NewChild, Client::WithRoots);
-    // The handshake is remembered: the second time no server runs until it is needed.
+    // The handshake is cached: the second time no server runs until it is needed.
     play.reopen();
 
     play.begin(Client::WithRoots);
@@ -90,7 +90,7 @@ fn a_client_that_never_names_its_roots_gets_lists_all_the_same() {
     assert_eq!(play.heard(), [json!({"jsonrpc": "2.0", "id": 1, "result": {"tools": []}})]);
     play.pass(8000);
     assert_eq!(play.started(), Vec::<u64>::new());
-    // The client is given up, and the server starts without directories.
+    // The wait for the client is over, and the server starts without directories.
     play.pass(2000);
     assert_eq!(play.started(), [1]);
     play.greet(1);
@@ -120,7 +120,7 @@ fn a_storm_of_changes_is_one_question_and_one_new_server() {
     assert!(play.given_methods(3).contains(&"tools/call 1".to_owned()));
 }
 
-/// A call that acts waits for the server in the roots, and so does a list that nobody knows.
+/// A call that acts waits for the server with the roots, and so does an unknown list.
 #[test]
 fn a_call_without_paths_waits_for_the_server_in_the_roots() {
     let mut play = Play::new(Change::NewChild, Ceiling::None);
@@ -146,7 +146,7 @@ fn calls_wait_for_a_server_that_asks_for_its_roots() {
     let given = play.given(2);
     assert_eq!(given[0]["result"]["roots"][0]["uri"], play.uri("project"));
     assert_eq!(given[1]["method"], "tools/call");
-    // One that does not ask is not waited for for long.
+    // A server that does not ask delays calls only briefly.
     let mut play = Play::begun(Change::NewChild, Client::WithRoots);
     play.read(1, "project/file.txt");
     play.list_tools(2);
@@ -156,7 +156,7 @@ fn calls_wait_for_a_server_that_asks_for_its_roots() {
     assert_eq!(play.given_methods(2), ["tools/call 1"]);
 }
 
-/// A server that takes longer to ask than calls wait for it: its first call comes first, once. From then on its own question does.
+/// A server asks later than calls wait for it: its first call comes first, once. From then on its own question does.
 #[test]
 fn the_first_call_of_a_server_that_asks_late_waits_at_its_next_start() {
     let mut play = Play::begun(Change::NewChild, Client::WithRoots);
@@ -164,7 +164,7 @@ fn the_first_call_of_a_server_that_asks_late_waits_at_its_next_start() {
     play.list_tools(2);
     play.pass(300);
     assert_eq!(play.given_methods(2), ["tools/call 1"]);
-    // Now it is known as silent, and its next start would not wait. It asks all the same, with the call under way.
+    // Now it is known as silent, so its next start would not wait. It asks anyway, during a call.
     play.child(2, &json!({"id": "r", "method": "roots/list"}));
     play.given(2);
     let restart = |play: &mut Play, before: u64, call: u64| {
@@ -180,7 +180,7 @@ fn the_first_call_of_a_server_that_asks_late_waits_at_its_next_start() {
     restart(&mut play, 2, 2);
     play.child(3, &json!({"id": "r", "method": "roots/list"}));
     assert_eq!(play.given_methods(3).last().unwrap(), "tools/call 2");
-    // A server that is known to ask has more time.
+    // A server that is known to ask gets more time.
     restart(&mut play, 3, 3);
     play.pass(1500);
     assert_eq!(play.given_methods(4), Vec::<String>::new());
@@ -188,7 +188,7 @@ fn the_first_call_of_a_server_that_asks_late_waits_at_its_next_start() {
     assert_eq!(play.given_methods(4).last().unwrap(), "tools/call 3");
 }
 
-/// A root that is no file is told on, and opens nothing.
+/// A root that is not a file URI is passed on to the server, but opens nothing.
 #[test]
 fn a_server_is_told_of_roots_of_other_schemes() {
     let mut play = Play::new(Change::NewChild, Ceiling::None);
@@ -207,7 +207,7 @@ fn a_server_is_told_of_roots_of_other_schemes() {
     assert_eq!(play.heard().last().unwrap()["result"]["structuredContent"]["code"], "outside_roots");
 }
 
-/// A client that names nothing but such roots shared no directory, and nobody stands in for it.
+/// A client that names only such roots shared no directory, and no other roots are used instead.
 #[test]
 fn a_client_with_roots_of_other_schemes_alone_shared_no_directory() {
     let mut play = Play::new(Change::NewChild, Ceiling::Project);
@@ -228,7 +228,7 @@ fn a_client_with_roots_of_other_schemes_alone_shared_no_directory() {
 }
 
 #[test]
-fn what_a_server_says_otherwise_than_was_promised_is_put_right() {
+fn the_client_is_told_what_differs_from_the_first_handshake() {
     let mut play = Play::new(Change::NewChild, Ceiling::None);
     play.begin(Client::WithRoots);
     play.share(&["project"]);
@@ -237,7 +237,7 @@ fn what_a_server_says_otherwise_than_was_promised_is_put_right() {
     assert_eq!(methods, ["notifications/tools/list_changed", "notifications/prompts/list_changed"]);
 }
 
-/// The same server, told of other roots: where only the first is the same.
+/// The same server is notified of other roots, if the first one is the same.
 #[test]
 fn a_server_that_needs_nothing_new_is_told() {
     let mut play = Play::begun(Change::Told, Client::WithRoots);

@@ -1,11 +1,11 @@
-//! What the operator is told.
+//! Messages to the operator.
 
 use serde_json::json;
 
 use super::super::Change;
 use super::{Client, Play};
 
-/// Sentences on one line each, of a length that a terminal takes, with nothing in them that it obeys.
+/// One line each, of reasonable length, without control characters.
 #[test]
 fn nothing_that_a_peer_says_reaches_the_terminal_raw() {
     let evil = format!("\u{1b}[31m\u{9b}2J\r\n\u{202e}{}", "x".repeat(100_000));
@@ -42,12 +42,12 @@ fn nothing_that_a_peer_says_reaches_the_terminal_raw() {
     check(&mut play, "a line of the client's");
     play.child(2, &json!(evil));
     check(&mut play, "a line of the server's");
-    // A server that is started for other roots, and refuses to begin.
+    // A server that is started for other roots and refuses to begin.
     play.client(&json!({"method": "notifications/roots/list_changed"}));
     play.pass(300);
     play.share(&["other"]);
     let greeting = play.given(3).remove(0);
-    // As JSON allows it: only the first 32 characters have to be escaped.
+    // JSON only requires the first 32 characters to be escaped.
     let error = format!("{{\"code\":1,\"message\":\"\u{9b}2J\u{202e}{}\"}}", "x".repeat(100_000));
     play.child_text(3, &format!(r#"{{"id":{},"error":{error}}}"#, greeting["id"]));
     check(&mut play, "an error of the server's");

@@ -6,7 +6,7 @@ use super::{Ceiling, Change, Client, Play};
 use crate::engine::rules::{About, Rules};
 use crate::scan::{Held, Need, Treatment};
 
-/// A play whose server has listed a tool, by such rules.
+/// A play whose server has listed a tool, with adjusted rules.
 fn play(adjust: impl FnOnce(&mut Rules)) -> Play {
     let mut play = Play::with(Change::Told, Ceiling::Project, adjust);
     play.begin(Client::WithoutRoots);
@@ -28,7 +28,7 @@ fn call(play: &mut Play, arguments: &Value) -> Option<Value> {
 }
 
 #[test]
-fn a_refusal_says_what_to_do_if_it_was_no_path() {
+fn a_refusal_says_what_to_do_if_it_was_not_a_path() {
     let mut play = play(|rules| rules.treatments.add("get-docs.dir", Treatment::Path(Need::READ), About::ThisServer));
     let outside = play.path("other/file.txt");
     let hint = "if this is not a path, pass `--treat get-docs.path=text` to `rootward wrap`";
@@ -37,7 +37,7 @@ fn a_refusal_says_what_to_do_if_it_was_no_path() {
     assert!(refused["message"].as_str().unwrap().starts_with("path `"), "{refused}");
     let said = play.said();
     assert!(said.len() == 1 && said[0].starts_with("refused: ") && said[0].ends_with(&format!("; {hint}")), "{said:?}");
-    // The user said that it is one; the flag could not be typed; there is no tool to name.
+    // The user declared it a path; the flag could not be typed; there is no tool to name.
     for arguments in [json!({"dir": outside}), json!({"a\u{1b}": outside}), json!({"a".repeat(300): outside})] {
         let refused = call(&mut play, &arguments).unwrap();
         assert_eq!((refused.get("hint"), refused["code"].as_str()), (None, Some("outside_roots")), "{arguments}");
@@ -48,7 +48,7 @@ fn a_refusal_says_what_to_do_if_it_was_no_path() {
     assert!(play.said().iter().all(|said| !said.contains("--treat")));
 }
 
-/// What the hint says helps.
+/// Following the hint helps.
 #[test]
 fn the_flag_that_a_refusal_names_lets_the_call_through() {
     for arguments in [

@@ -1,4 +1,4 @@
-//! What a transcript is played against: an engine for each connection, with servers in memory behind it and a clock that is wound on.
+//! What a transcript is played against: one engine per connection, with in-memory servers and a simulated clock.
 //!
 //! Only this file knows the engine.
 
@@ -29,14 +29,14 @@ use rootward_protocol::frame::{self, Found};
 pub(super) enum Start {
     /// Again for each change of roots.
     ForEachChange,
-    /// Once; later changes are told to the server.
+    /// Once; later changes are sent to the server.
     Once,
 }
 
-/// `wrap`, one process for each connection.
+/// `wrap`, one process per connection.
 pub(super) struct Wrapped {
     start: Start,
-    /// What is remembered of the server.
+    /// The memory of the server.
     memory: Rc<RefCell<Memory>>,
     /// The time of all connections.
     clock: Rc<Cell<Duration>>,
@@ -56,7 +56,7 @@ impl Server for Wrapped {
         {
             return Err(io::Error::other("a setting that only the library has"));
         }
-        // What these call a path is only said again, or asked for by the server itself.
+        // These transcripts only repeat the path, or the server itself asks for it.
         let mut treatments = Treatments::default();
         for tool in ["echo", "roots_last"] {
             treatments.add(format!("{tool}.path"), Treatment::Text, About::ThisServer);
@@ -103,7 +103,7 @@ impl Server for Wrapped {
     }
 }
 
-/// How far a connection has come.
+/// The state of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     Open,
@@ -112,7 +112,6 @@ enum State {
     Over,
 }
 
-/// A connection.
 struct Wire {
     engine: Engine,
     session: SessionId,
@@ -154,7 +153,7 @@ impl Wire {
         }
     }
 
-    /// Has the servers answer, until nothing moves.
+    /// Lets the servers answer until nothing changes.
     fn settle(&mut self) {
         loop {
             self.feed(Event::Tick);
@@ -174,7 +173,7 @@ impl Wire {
         }
     }
 
-    /// Winds the clock on to `until`, or to when something was said.
+    /// Advances the clock to `until`, or until something was sent.
     fn pass(&mut self, until: Duration) {
         while self.heard.is_empty() && self.now < until {
             let due = self.engine.wakes_at().filter(|due| *due > self.now);
@@ -183,7 +182,7 @@ impl Wire {
         }
     }
 
-    /// The pump ends once everything is answered.
+    /// Ends once everything is answered.
     fn end(&mut self) {
         let session = self.engine.session(self.session);
         let done = session.is_none_or(|session| Session::is_delivered(session) && !session.owes());
@@ -194,7 +193,7 @@ impl Wire {
         }
     }
 
-    /// Has happen what was due while another connection had the time.
+    /// Catches up on what was due while another connection advanced the clock.
     fn catch_up(&mut self) {
         while self.now < self.clock.get() {
             let mut heard = std::mem::take(&mut self.heard);
@@ -238,7 +237,7 @@ impl Line for Wire {
     }
 }
 
-/// Takes what waits, line by line.
+/// Takes the pending lines.
 fn lines(outlet: &mut Outlet) -> Vec<String> {
     let text = String::from_utf8_lossy(outlet.waiting()).into_owned();
     outlet.clear();

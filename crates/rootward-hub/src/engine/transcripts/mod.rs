@@ -1,6 +1,6 @@
 //! The wire transcripts of `testdata/transcripts`, played through the engine.
 //!
-//! `adapter.rs` is all that knows the engine; `server.rs` is the server behind it, which checks nothing.
+//! Only `adapter.rs` knows the engine; `server.rs` is the server behind it, which checks nothing.
 
 mod adapter;
 mod server;
@@ -11,8 +11,8 @@ use rootward_testkit::transcript::{self, Difference, Side, Transcript};
 
 use adapter::{Start, Wrapped};
 
-/// Plays a transcript in each of the ways that `wrap` runs: servers restarted for other roots or told of them, with the handshake of
-/// the last time remembered or not.
+/// Plays a transcript in each way that `wrap` runs: servers restarted or notified when the roots change, with the
+/// last handshake cached or not.
 fn play(transcript: &Transcript) -> Result<(), Difference> {
     for start in [Start::ForEachChange, Start::Once] {
         let memory = Rc::default();

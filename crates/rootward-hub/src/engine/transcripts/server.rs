@@ -1,4 +1,4 @@
-//! A server in memory, of both eras, that offers what the transcripts call. It trusts every path: `wrap` decides.
+//! An in-memory server for both eras that offers what the transcripts call. It trusts every path: `wrap` checks them.
 
 use std::collections::HashMap;
 use std::io;
@@ -6,21 +6,21 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-/// Where a modern request says which revision it is of.
+/// The key of a modern request's revision.
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 /// The state between two rounds of a tool.
 const OWN_STATE: &str = "own state";
-/// The name of the server's question for roots.
+/// The key of the server's request for roots.
 const ROOTS: &str = "roots";
 
-/// A server. Relative paths begin in its directory.
+/// A server. Relative paths start in its directory.
 pub(super) struct FileServer {
     directory: PathBuf,
-    /// Calls that wait for the client's roots, by the id of the question.
+    /// Calls that wait for the client's roots, by the id of the request.
     counting: HashMap<String, Value>,
 }
 
-/// A result, or an error of JSON-RPC.
+/// A result, or a JSON-RPC error.
 type Answer = Result<Value, Value>;
 
 impl FileServer {
@@ -28,7 +28,7 @@ impl FileServer {
         FileServer { directory: directory.unwrap_or_default(), counting: HashMap::new() }
     }
 
-    /// Takes a line; the lines that it answers with.
+    /// Handles a line. Returns the lines of the answer.
     pub(super) fn hear(&mut self, line: &str) -> Vec<String> {
         let message: Value = serde_json::from_str(line).expect("wrap passes on JSON");
         let (id, params) = (&message["id"], &message["params"]);
@@ -89,7 +89,7 @@ impl FileServer {
         })
     }
 
-    /// Asks for a name and reads then.
+    /// Asks for a name, then reads.
     fn greet(&self, params: &Value) -> Value {
         match params["requestState"].as_str() {
             None => who(),
@@ -98,7 +98,7 @@ impl FileServer {
         }
     }
 
-    /// Asks for a name, then for roots, and reads then.
+    /// Asks for a name, then for roots, then reads.
     fn greet_with_roots(&self, params: &Value) -> Value {
         let answers = &params["inputResponses"];
         match params["requestState"].as_str().map(|state| state.strip_prefix(OWN_STATE)) {
@@ -174,7 +174,7 @@ fn counted(list: &Value) -> Value {
     told(Ok(list["roots"].as_array().map_or(0, Vec::len).to_string()))
 }
 
-/// The question in place of a result.
+/// A question instead of a result.
 fn question(name: &str, question: &Value, state: &str) -> Value {
     json!({"resultType": "input_required", "inputRequests": {name: question}, "requestState": state})
 }

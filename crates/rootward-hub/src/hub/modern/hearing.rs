@@ -1,4 +1,4 @@
-//! What a stand-in is told, and which requests hear of it.
+//! Messages for a stand-in, and the requests that get them.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use super::visit::number_of;
 use crate::engine::{ClientId, Outlet};
 
 impl Hub {
-    /// Passes on what a stand-in was told. Other clients are told by their connections.
+    /// Forwards messages for a stand-in. Other clients get theirs on their connections.
     pub(in super::super) fn hear_stand_in(&mut self, now: Duration, id: ClientId) {
         if !self.modern.stand_ins.contains_key(&id) {
             return;
@@ -35,8 +35,8 @@ impl Hub {
         }
     }
 
-    /// Whether this is a visit of this stand-in.
-    // SECURITY: a server writes the tokens of its notifications itself (test: progress_goes_to_its_own_visit)
+    /// Whether this visit belongs to this stand-in.
+    // SECURITY: a server chooses the tokens of its notifications itself (test: progress_goes_to_its_own_visit)
     fn is_visit(&self, number: u64, stand_in: ClientId) -> bool {
         self.modern.visits.get(&number).is_some_and(|visit| visit.stand_in == stand_in)
     }
@@ -68,12 +68,12 @@ impl Hub {
                 }
             }
             _ if LISTS.iter().any(|list| list.changed == method) => self.list_changed(stand_in, method),
-            // The modern era has no word for it.
+            // The modern era has no equivalent.
             _ => {}
         }
     }
 
-    /// A log goes to the requests of this stand-in that want logs of its level: nobody knows which of them it is about.
+    /// A log goes to all requests of this stand-in that want its level, because the request it is about is not known.
     fn tell_log(&mut self, stand_in: ClientId, level: Option<usize>, envelope: &Envelope<'_>) {
         let Some(stand_in) = self.modern.stand_ins.get(&stand_in) else { return };
         let asked = stand_in.asked(&self.modern.visits);

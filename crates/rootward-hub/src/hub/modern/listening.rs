@@ -1,7 +1,7 @@
-//! `subscriptions/listen`: a request that stays open, and hears what changes.
+//! `subscriptions/listen`: a request that stays open and reports changes.
 //!
-//! It keeps a stand-in without roots, and hears what all stand-ins of its client are told. Resources are subscribed to in each of them,
-//! because only the one whose process has the directories may know the resource.
+//! It uses a stand-in without roots, and gets notifications from all stand-ins of its client. Resources are
+//! subscribed to in each of them, because only the process with the right directories may know the resource.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use super::super::Hub;
 use super::stand_in::Roots;
 use crate::engine::{ClientId, Effect};
 
-/// A request that listens.
+/// A listening request.
 #[derive(Debug)]
 pub(super) struct Listener {
     connection: ClientId,
@@ -28,7 +28,7 @@ pub(super) struct Listener {
 }
 
 impl Listener {
-    /// Whether it is the request of this id.
+    /// Whether it is the request with this id.
     pub(super) fn is_asked_as(&self, id: &str) -> bool {
         *key(&self.id) == *id
     }
@@ -40,7 +40,7 @@ impl Listener {
 }
 
 impl Hub {
-    /// A client listens from now on.
+    /// A client starts to listen.
     pub(super) fn listen(
         &mut self,
         now: Duration,
@@ -65,7 +65,7 @@ impl Hub {
         self.subscribe_family(now, stand_in);
     }
 
-    /// A client does not listen any more.
+    /// A client stops listening.
     pub(super) fn stop_listening(&mut self, now: Duration, number: u64) {
         let Some(listener) = self.modern.listeners.remove(&number) else { return };
         self.modern.detach(number, listener.connection);
@@ -73,12 +73,13 @@ impl Hub {
         self.is_left(now, listener.stand_in, number);
     }
 
-    /// The stand-ins of the client that this one is of, with whatever roots.
+    /// All stand-ins of the same client, with any roots.
     fn family(&self, of: ClientId) -> Vec<ClientId> {
         let (Some(own), Some(client)) = (self.modern.stand_ins.get(&of), self.clients.get(&of)) else {
             return Vec::new();
         };
-        // SECURITY: what one principal's servers tell is not for another (test: visits_of_two_principals_share_nothing)
+        // SECURITY: notifications from one principal's servers are not for another (test:
+        // visits_of_two_principals_share_nothing)
         let is_kin = |id: &ClientId| self.is_of(*id, client.party());
         let alike = self.modern.stand_ins.iter().filter(|(_, other)| other.hello == own.hello);
         alike.map(|(id, _)| *id).filter(is_kin).collect()
@@ -90,7 +91,7 @@ impl Hub {
         }
     }
 
-    /// Asks the servers of a stand-in to tell of the resources that its client listens for, and of no others.
+    /// Subscribes a stand-in to exactly the resources that its client listens for.
     pub(super) fn subscribe(&mut self, now: Duration, id: ClientId) {
         let family = self.family(id);
         let listening = self.modern.listeners.values().filter(|listener| family.contains(&listener.stand_in));
@@ -99,7 +100,7 @@ impl Hub {
         let is_heard = self.modern.listeners.values().any(|listener| family.contains(&listener.stand_in));
         if let Some(client) = self.clients.get_mut(&id) {
             client.is_listened_to(is_heard);
-            self.stirred.insert(id);
+            self.with_orders.insert(id);
         }
         let Some(stand_in) = self.modern.stand_ins.get_mut(&id) else { return };
         let before = std::mem::replace(&mut stand_in.subscribed, wanted.clone());
@@ -111,7 +112,7 @@ impl Hub {
         }
     }
 
-    /// A list of a stand-in's has changed.
+    /// A list of a stand-in has changed.
     pub(super) fn list_changed(&mut self, stand_in: ClientId, notification: &str) {
         self.tell_listeners(stand_in, |listener| {
             let wants = listener.filter.wants(notification);
@@ -119,7 +120,7 @@ impl Hub {
         });
     }
 
-    /// A resource that a stand-in subscribed to has changed.
+    /// A resource that a stand-in is subscribed to has changed.
     pub(super) fn resource_updated(&mut self, stand_in: ClientId, uri: &str) {
         self.tell_listeners(stand_in, |listener| {
             let wants = listener.filter.resources().contains(uri);

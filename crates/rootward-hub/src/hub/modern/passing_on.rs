@@ -1,7 +1,7 @@
-//! Answers of modern servers, passed on to modern clients; and requests about the tasks that such answers name.
+//! Forwards answers of modern servers to modern clients, and requests about the tasks in such answers.
 //!
-//! A server's state and the names of its tasks mean something to that server alone. A client gets names of the hub's own for them, which
-//! are good for its principal, and for the call or the stand-in that they are of.
+//! A server's state and task names are meaningful only to that server. A client gets the hub's own names for them,
+//! which are valid for its principal and for the call or stand-in they belong to.
 
 use std::time::Duration;
 
@@ -21,16 +21,16 @@ use super::rounds::ServerRound;
 use super::visit::{Asked, Begun};
 use crate::engine::ClientId;
 
-/// What the hub's own names of tasks begin with.
+/// The prefix of the hub's own task names.
 const TASK: &str = "rootward-task-";
 
 impl Hub {
-    /// A visit has ended, under the id that its stand-in's client has: the modern server that answered it, if one did.
+    /// A visit with this stand-in id has ended. Returns the modern server that answered it, if one did.
     pub(super) fn end_passing(&mut self, stand_in: ClientId, own: &str) -> Option<usize> {
         self.clients.get_mut(&stand_in)?.passing.as_mut()?.end(own)
     }
 
-    /// The answer of a modern server to a visit, as its client gets it.
+    /// A modern server's answer to a visit, in the form for its client.
     pub(super) fn passed_answer(
         &mut self,
         now: Duration,
@@ -45,34 +45,34 @@ impl Hub {
         };
         let refused = |says: &str| message::error(&id, INTERNAL_ERROR, says, None);
         let Some(result) = envelope.result() else { return with_id(envelope, &id) };
-        // The engine has refused these already.
-        let Ok(input) = read_input(result) else { return refused("the server's answer can be read in two ways") };
+        // The engine has already refused these.
+        let Ok(input) = read_input(result) else { return refused("the server's answer is ambiguous") };
         let is_round = input.result.as_ref().is_some_and(asks) || !input.questions.is_empty();
         let state = input.result.as_ref().and_then(|result| result.get(keys::REQUEST_STATE));
-        // A task tells what it asks when somebody looks at it, and is answered by another request.
+        // A task returns its questions when it is queried, and another request answers them.
         let state = match call {
             Some(call) if is_round => {
                 let state = ServerState { server, state: state.map(|state| state.get().into()) };
                 let roots = self.modern.stand_ins.get(&stand_in).map(|stand_in| stand_in.roots.clone());
                 let Some(roots) = roots else { return refused("the client is gone") };
                 let party = self.party_of(connection);
-                // SECURITY: a client that had the server's own state could tell it to another server, or make one up
+                // SECURITY: with the server's own state, a client could send it to another server, or forge one
                 // (test: a_server_begins_a_round_and_its_state_stays_in_the_hub)
                 Some(self.keep_server_round(now, &party, call, ServerRound { roots, state }))
             }
             _ if is_round && !is_about_task(&method) => {
-                return refused("the server asks something in an answer that cannot ask");
+                return refused("the server asked a question in an answer that cannot contain questions");
             }
             _ => None,
         };
         let task = task_of(&method, result).map(|task| own_task(stand_in, server, &task));
         match passed_result(result, state.as_deref(), task.as_deref()) {
             Some(result) => message::result(&id, &result),
-            None => refused("the server's answer can be read in two ways"),
+            None => refused("the server's answer is ambiguous"),
         }
     }
 
-    /// A request about a task: it goes to the process that has the task.
+    /// Handles a request about a task: it goes to the process that has the task.
     pub(super) fn visit_task(
         &mut self,
         now: Duration,
@@ -85,7 +85,7 @@ impl Hub {
         let known = read_task(&named).filter(|(stand_in, server, task)| {
             let has =
                 |id: &ClientId| self.clients.get(id).is_some_and(|client| client.tasks.get(*task) == Some(server));
-            // SECURITY: a task is its principal's (test: a_task_of_another_principal_is_unknown)
+            // SECURITY: a task belongs to its principal (test: a_task_of_another_principal_is_unknown)
             self.modern.stand_ins.contains_key(stand_in) && self.is_of(*stand_in, &party) && has(stand_in)
         });
         let Some((stand_in, _, task)) = known else {
@@ -99,19 +99,19 @@ impl Hub {
     }
 }
 
-/// The hub's own name of a task, as JSON: two processes may call theirs the same.
+/// The hub's own name for a task, as JSON: two processes may use the same name.
 fn own_task(stand_in: ClientId, server: usize, task: &str) -> String {
     Value::from(format!("{TASK}{}-{server}-{task}", stand_in.0)).to_string()
 }
 
-/// The stand-in and server of a task, and the server's name of it.
+/// The stand-in and server of a task, and the server's own name for it.
 fn read_task(named: &str) -> Option<(ClientId, usize, &str)> {
     let mut parts = named.strip_prefix(TASK)?.splitn(3, '-');
     let (stand_in, server) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
     Some((ClientId(stand_in), server, parts.next()?))
 }
 
-/// Params that name a task as its server does.
+/// The params with the server's own task name.
 pub(super) fn with_task(params: &str, task: &str) -> Option<String> {
     let params: &RawValue = serde_json::from_str(params).ok()?;
     Some(Members::read(params)?.with(keys::TASK_ID, &Value::from(task).to_string()))

@@ -1,4 +1,4 @@
-//! Reading a modern request: which revision, who, and what becomes of it.
+//! Parses a modern request, and decides what to do with it.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use super::visit::{Asked, Begun};
 use crate::engine::{ClientId, Effect};
 
 impl Hub {
-    /// A modern client's request.
+    /// Handles a modern client's request.
     pub(super) fn modern_request(
         &mut self,
         now: Duration,
@@ -64,7 +64,7 @@ impl Hub {
         }
     }
 
-    /// Reads a request; the error where it cannot be read, or not be taken.
+    /// Parses a request. Returns the error answer if it cannot be parsed or accepted.
     fn read_request<'m>(
         &self,
         connection: ClientId,
@@ -75,7 +75,8 @@ impl Hub {
         if id.is_null() {
             return Err(error(INVALID_REQUEST, "the id of a request must not be null"));
         }
-        // SECURITY: two requests under one id would make one answer pass for the other's (test: an_id_in_use_is_refused_in_both_eras)
+        // SECURITY: with two requests under one id, one answer could pass for the other's (test:
+        // an_id_in_use_is_refused_in_both_eras)
         if self.modern.request_on(connection, &id.key()).is_some() {
             return Err(error(INVALID_REQUEST, "this id is in use"));
         }
@@ -99,7 +100,7 @@ impl Hub {
         Ok(request)
     }
 
-    /// Answers `server/discover`: what the hub is, whatever its servers are.
+    /// Answers `server/discover` about the hub itself, whatever its servers are.
     fn discover(&mut self, connection: ClientId, request: &ModernRequest<'_>, id: Id<'_>) {
         let Some(client) = self.clients.get(&connection) else { return };
         let result = offer::discovered_hub(&client.instructions());
@@ -109,13 +110,13 @@ impl Hub {
     }
 }
 
-/// The least level of logs that a request wants, as a position.
+/// The lowest log level that a request wants, as an index.
 fn read_level(request: &ModernRequest<'_>) -> Result<Option<usize>, String> {
     let Some(level) = request.meta_member(keys::LOG_LEVEL) else { return Ok(None) };
     let named: Option<String> = serde_json::from_str(level.get()).ok();
     let position = named.and_then(|named| LEVELS.iter().position(|known| *known == named));
     match position {
         Some(position) => Ok(Some(position)),
-        None => Err(format!("`{}` is not a level of logs", keys::LOG_LEVEL)),
+        None => Err(format!("`{}` is not a valid log level", keys::LOG_LEVEL)),
     }
 }

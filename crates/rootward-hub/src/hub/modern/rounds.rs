@@ -1,5 +1,5 @@
-//! The rounds of a modern call: the client is asked for its roots, and for what a server wants to know, by answers that call for another
-//! round. What is kept between two rounds has a name, which the client carries.
+//! The rounds of a modern call: answers that require another round ask the client for its roots, and for what a
+//! server wants to know. The state between two rounds has a name, which the client carries.
 
 use std::time::Duration;
 
@@ -18,11 +18,11 @@ use super::visit::{Asked, Begun, Question, Waits, number_of};
 use crate::engine::{CallIdentity, ClientId, Effect, Kept, ROUND_LIFETIME, Rounds};
 use crate::principal::Party;
 
-/// What is kept of a principal's calls between two rounds.
+/// The state of a principal's calls between two rounds.
 #[derive(Debug)]
 pub(super) struct KeptRounds {
     party: Party,
-    /// What clients have said of their roots. There is one for each call, and the oldest make way.
+    /// What clients have said about their roots. One per call; the oldest are dropped.
     roots: Rounds<Said>,
     /// Visits that wait for an answer, by number. There are few, and people may take minutes.
     visits: Rounds<u64>,
@@ -33,21 +33,21 @@ pub(super) struct KeptRounds {
 /// A call that a modern server has answered with a question.
 #[derive(Clone, Debug)]
 pub(super) struct ServerRound {
-    /// The roots that the client told for it.
+    /// The roots that the client sent for it.
     pub(super) roots: Roots,
     pub(super) state: ServerState,
 }
 
-/// Which round a call is in.
+/// The round that a call is in.
 enum Round {
     Roots(Said),
-    /// The visit goes on.
+    /// A visit continues.
     Visit(u64),
     Server(ServerRound),
 }
 
 impl KeptRounds {
-    /// The round of this name that this call may go on with.
+    /// The round with this name, if this call may continue it.
     fn find(&self, now: Duration, state: &str, call: CallIdentity) -> Option<Round> {
         let roots = self.roots.find(now, state, call).map(Round::Roots);
         let visit = || self.visits.find(now, state, call).map(Round::Visit);
@@ -79,7 +79,7 @@ impl Kept for u64 {
 }
 
 impl Hub {
-    /// A call that may be asked something: the next round of it.
+    /// Handles the next round of a call that may be answered with a question.
     pub(super) fn next_round(
         &mut self,
         now: Duration,
@@ -110,10 +110,10 @@ impl Hub {
         let named = request.responses().into_iter().find(|(name, _)| name == keys::ROOTS_QUESTION);
         let answer = named.map(|(_, list)| serde_json::from_str(list.get()).unwrap_or_default());
         let roots = match said.heard(answer, request.paging()) {
-            // SECURITY: a page is not the list; the next one may close a part of what this one opens
-            // (test: a_list_in_pages_is_asked_for_to_its_end)
+            // SECURITY: a page is not the whole list; the next page may restrict what this one opens (test:
+            // a_list_in_pages_is_asked_for_to_its_end)
             Said::Asked(pages) => return self.ask_client_for_roots(now, &asked, call, pages),
-            // What nobody listens to need not be asked for.
+            // Roots that would be ignored are not requested.
             Said::Nothing if request.support() != Support::No && self.terms.policy.follow.listens() => {
                 return self.ask_client_for_roots(now, &asked, call, Pages::default());
             }
@@ -132,8 +132,8 @@ impl Hub {
 
     /// The rounds of a principal's calls.
     fn rounds_of(&mut self, party: &Party) -> &mut KeptRounds {
-        // SECURITY: what one principal was asked, no other can answer or go on with
-        // (test: a_state_of_another_principal_is_refused)
+        // SECURITY: no principal can answer or continue another's rounds (test:
+        // a_state_of_another_principal_is_refused)
         let known = self.modern.rounds.iter().position(|kept| kept.party.is_with(party));
         let position = known.unwrap_or_else(|| {
             let kept = KeptRounds {
@@ -148,7 +148,8 @@ impl Hub {
         &mut self.modern.rounds[position]
     }
 
-    /// Keeps the round of a modern server that has answered a call with a question; the name that the client carries, as JSON.
+    /// Stores the round of a modern server that answered a call with a question. Returns the name that the client
+    /// carries, as JSON.
     pub(super) fn keep_server_round(
         &mut self,
         now: Duration,
@@ -159,7 +160,7 @@ impl Hub {
         self.rounds_of(party).servers.keep(now, call, round)
     }
 
-    /// A server asks something in the course of a visit.
+    /// A server asks something during a visit.
     pub(super) fn server_question(&mut self, now: Duration, stand_in: ClientId, envelope: &Envelope<'_>, id: Id<'_>) {
         match self.visit_asked(now, stand_in, envelope, id) {
             Ok((number, question)) => {
@@ -172,7 +173,8 @@ impl Hub {
         }
     }
 
-    /// The visit that a question belongs to; why it is refused, where that is not certain, or its client cannot be asked.
+    /// The visit that a question belongs to. Returns an error if that is not certain, or if its client cannot be
+    /// asked.
     fn visit_asked(
         &self,
         now: Duration,
@@ -192,25 +194,25 @@ impl Hub {
             return Err((METHOD_NOT_FOUND, format!("this client does not declare `{capability}`")));
         }
         let Some(OpenQuestion::Server { server, .. }) = client.asked.get(&id.key()) else {
-            return refused("nobody knows who asks");
+            return refused("the asking server is unknown");
         };
         let is_doubtful = played.doubtful.get(server).is_some_and(|until| now < *until);
         let mut open = client.calls.iter().filter(|(_, of)| *of == server).map(|(call, _)| call);
-        // SECURITY: a question that may belong to another call would be answered by the client of this one
-        // (test: a_question_that_may_belong_to_two_calls_is_refused, a_question_after_a_cancelled_call_is_refused)
+        // SECURITY: a question that may belong to another call would be answered by the wrong client (test:
+        // a_question_that_may_belong_to_two_calls_is_refused, a_question_after_a_cancelled_call_is_refused)
         let (Some(call), None, false) = (open.next(), open.next(), is_doubtful) else {
             return refused("it is not certain which call this question belongs to");
         };
         let number =
             number_of(call).filter(|number| self.modern.visits.get(number).is_some_and(|visit| visit.call.is_some()));
         let Some(number) = number else {
-            return refused("the request that is open cannot be answered with a question");
+            return refused("the open request cannot be answered with a question");
         };
         let name = format!("{}{}", keys::SERVER_QUESTION, id.as_str().trim_matches('"'));
         Ok((number, Question { name, id: id.as_str().into(), text }))
     }
 
-    /// Answers a visit with the server's questions, if there are any and somebody awaits its answer.
+    /// Answers a visit with the server's questions, if there are any and somebody waits for its answer.
     fn ask_client(&mut self, now: Duration, number: u64) {
         let Some(visit) = self.modern.visits.get(&number).filter(|visit| !visit.questions.is_empty()) else { return };
         let (Some(asked), Some(call)) = (&visit.asked, visit.call) else { return };
@@ -226,12 +228,12 @@ impl Hub {
         self.tell(connection, &answer);
     }
 
-    /// A client has brought answers: its visit goes on.
+    /// A client has sent answers: its visit continues.
     fn go_on(&mut self, now: Duration, number: u64, asked: Asked, request: &ModernRequest<'_>) {
         let state = request.state().map(RawValue::get);
         let visit = self.modern.visits.get_mut(&number);
-        // SECURITY: each round is gone through once: two answers to one question would be two results of one call
-        // (test: a_round_is_gone_through_once)
+        // SECURITY: each round is used once: two answers to one question would be two results of one call (test:
+        // a_round_is_gone_through_once)
         let is_awaited = |waits: &Waits| Some(waits.state.as_str()) == state;
         let Some(visit) = visit.filter(|visit| visit.waits.as_ref().is_some_and(is_awaited)) else {
             let error = message::error(&asked.id, INVALID_PARAMS, NOT_OF_THIS_REQUEST, None);
@@ -255,12 +257,12 @@ impl Hub {
         self.set_level(now, stand_in);
         match answer.as_deref().map(Message::parse) {
             Some(Ok(Message::Single(envelope))) => self.answer_visit(now, number, &envelope),
-            // What is missing is asked for again.
+            // Ask again for what is missing.
             _ => self.ask_client(now, number),
         }
     }
 
-    /// A server does not await the answer to a question any more.
+    /// A server cancels a question.
     pub(super) fn question_cancelled(&mut self, stand_in: ClientId, id: &str) {
         for visit in self.modern.visits.values_mut().filter(|visit| visit.stand_in == stand_in) {
             visit.questions.retain(|question| *question.id != *id);

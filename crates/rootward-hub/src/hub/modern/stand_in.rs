@@ -19,39 +19,39 @@ use super::visit::{Asked, Visit};
 use crate::engine::{ClientId, Effect};
 use crate::principal::Party;
 
-/// What a client said of its roots, whole.
+/// A client's complete answer about its roots.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Roots {
-    /// It has none to tell, or the request is of a kind that cannot be asked.
+    /// It has no roots, or this kind of request cannot ask for them.
     Unsupported,
     /// The result of `roots/list`.
     List(String),
-    /// It was asked and told none: why.
+    /// It was asked and sent none, for this reason.
     Failed(String),
 }
 
 impl Roots {
-    /// What servers are told of them.
+    /// The roots capability that servers see.
     pub(super) fn support(&self) -> Support {
         if *self == Roots::Unsupported { Support::No } else { Support::Listed }
     }
 }
 
-/// A stand-in.
 #[derive(Debug)]
 pub(super) struct StandIn {
-    /// How servers are greeted for it, but for roots. Stand-ins of one principal with the same words are of one client.
+    /// The params for greeting servers, without roots. Stand-ins of one principal with the same params belong to one
+    /// client.
     pub(super) hello: String,
     pub(super) roots: Roots,
     /// When a request last began or ended.
     used: Duration,
     /// Its visits and listeners.
     open: BTreeSet<u64>,
-    /// The level of logs that the servers were told, as a position.
+    /// The log level that the servers were told, as an index.
     level: Option<usize>,
-    /// Servers that were told to cancel a call, and until when a question of theirs may still be about it.
+    /// Servers that were told to cancel a call, and until when a question from them may still be about it.
     pub(super) doubtful: BTreeMap<usize, Duration>,
-    /// The resources whose changes the servers were asked to tell.
+    /// The resources that the servers were asked to report on.
     pub(super) subscribed: BTreeSet<String>,
 }
 
@@ -61,12 +61,12 @@ impl StandIn {
         self.open.insert(number);
     }
 
-    /// The requests that await an answer of it.
+    /// The requests that wait for an answer from it.
     pub(super) fn asked<'v>(&self, visits: &'v BTreeMap<u64, Visit>) -> impl Iterator<Item = &'v Asked> {
         self.open.iter().filter_map(|number| visits.get(number)?.asked.as_ref())
     }
 
-    /// Whether nobody uses it: it may make way.
+    /// Whether nobody uses it, so that it may be replaced.
     fn is_unused(&self) -> bool {
         self.open.is_empty()
     }
@@ -92,7 +92,7 @@ impl Hub {
         effects: &mut Vec<Effect>,
     ) -> Result<ClientId, &'static str> {
         let hello = legacy_hello(request, Support::No);
-        // SECURITY: requests with other roots or of another principal share no branch, and so no process
+        // SECURITY: requests with other roots or of another principal never share a branch, and so never a process
         // (test: two_lists_at_once_reach_two_processes, visits_of_two_principals_share_nothing)
         let known = self
             .modern
@@ -137,20 +137,20 @@ impl Hub {
         Ok(id)
     }
 
-    /// Ends a stand-in, with its branches.
+    /// Ends a stand-in and its branches.
     pub(super) fn end_stand_in(&mut self, now: Duration, id: ClientId, effects: &mut Vec<Effect>) {
         self.modern.stand_ins.remove(&id);
         effects.extend(self.forget(now, id));
     }
 
-    /// When a stand-in that nobody uses ends.
+    /// When an unused stand-in ends.
     pub(super) fn idle_at(&self, id: ClientId) -> Option<Duration> {
         let stand_in = self.modern.stand_ins.get(&id)?;
         let is_idle = stand_in.is_unused() && stand_in.subscribed.is_empty();
         is_idle.then(|| stand_in.used + self.settings.idle)
     }
 
-    /// A visit or listener of this stand-in's has ended.
+    /// A visit or listener of this stand-in has ended.
     pub(super) fn is_left(&mut self, now: Duration, id: ClientId, number: u64) {
         if let Some(stand_in) = self.modern.stand_ins.get_mut(&id) {
             stand_in.open.remove(&number);
@@ -158,7 +158,7 @@ impl Hub {
         }
     }
 
-    /// Whether a client is of this party's principal.
+    /// Whether a client belongs to this party's principal.
     pub(super) fn is_of(&self, id: ClientId, party: &Party) -> bool {
         self.clients.get(&id).is_some_and(|client| client.party().is_with(party))
     }
@@ -168,20 +168,20 @@ impl Hub {
         self.clients.get(&connection).map(|client| client.party().clone()).unwrap_or_default()
     }
 
-    /// Says something for a stand-in.
+    /// Sends a message on behalf of a stand-in.
     pub(super) fn feed(&mut self, now: Duration, id: ClientId, line: &str) {
         if let Some(client) = self.clients.get_mut(&id) {
             client.client_line(now, &Line::Frame(line.as_bytes()));
-            self.stirred.insert(id);
+            self.with_orders.insert(id);
         }
     }
 
-    /// An id of the hub's own, for a request whose answer nobody awaits.
+    /// The hub's own id, for a request whose answer nobody needs.
     pub(super) fn own_id(&mut self) -> String {
         format!(r#""rootward-own-{}""#, self.modern.number())
     }
 
-    /// Tells the servers the most talkative level that a request wants.
+    /// Tells the servers the most verbose level that a request wants.
     pub(super) fn set_level(&mut self, now: Duration, id: ClientId) {
         let Some(stand_in) = self.modern.stand_ins.get_mut(&id) else { return };
         let wanted = stand_in.asked(&self.modern.visits).filter_map(|asked| asked.level).min();

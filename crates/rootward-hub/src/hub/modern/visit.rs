@@ -17,26 +17,25 @@ use super::passing_on::with_task;
 use super::stand_in::Roots;
 use crate::engine::{CallIdentity, ClientId, Effect};
 
-/// What the ids of visits begin with, as their stand-in's client has them.
+/// The prefix of visits' ids in their stand-in.
 const VISIT: &str = "\"rootward-visit-";
 
-/// How long a question of a server may still be about a call that it was told to cancel.
+/// How long a server's question may still be about a call that it was told to cancel.
 const DOUBTFUL: Duration = Duration::from_mins(1);
 
-/// A visit.
 #[derive(Debug)]
 pub(super) struct Visit {
     pub(super) stand_in: ClientId,
     pub(super) method: Box<str>,
-    /// Which call it is, where a server may ask something in the course of it.
+    /// Identifies the call, if a server may ask questions during it.
     pub(super) call: Option<CallIdentity>,
-    /// Who awaits the answer; nobody between two rounds.
+    /// Who waits for the answer; `None` between two rounds.
     pub(super) asked: Option<Asked>,
-    /// Between two rounds: what the client must bring, and until when.
+    /// Between two rounds: what the client must send, and until when.
     pub(super) waits: Option<Waits>,
-    /// Questions of the server that are not answered.
+    /// The server's unanswered questions.
     pub(super) questions: Vec<Question>,
-    /// The answer that came between two rounds, under the id that the stand-in's client has.
+    /// The answer that came between two rounds, under the stand-in's id.
     pub(super) answer: Option<Box<[u8]>>,
 }
 
@@ -45,13 +44,13 @@ pub(super) struct Visit {
 pub(super) struct Asked {
     pub(super) connection: ClientId,
     pub(super) id: Box<str>,
-    /// What it wants to be told about its progress with.
+    /// Its progress token.
     pub(super) token: Option<Box<RawValue>>,
-    /// The least level of logs that it wants, as a position; none if it wants none.
+    /// The lowest log level that it wants, as an index; `None` for no logs.
     pub(super) level: Option<usize>,
 }
 
-/// What a client must bring to go on.
+/// What a client must send to continue.
 #[derive(Debug)]
 pub(super) struct Waits {
     /// The name of the round.
@@ -59,20 +58,20 @@ pub(super) struct Waits {
     pub(super) until: Duration,
 }
 
-/// What a visit begins with.
+/// The start of a visit.
 #[derive(Debug)]
 pub(super) struct Begun {
     pub(super) roots: Roots,
-    /// Which call it is, where a server may ask something in the course of it.
+    /// Identifies the call, if a server may ask questions during it.
     pub(super) call: Option<CallIdentity>,
-    /// The server that asked in the round before, and its state.
+    /// The server that asked in the previous round, and its state.
     pub(super) state: Option<ServerState>,
-    /// The task that it is about, in the server's own words.
+    /// The task that it is about, under the server's own name.
     pub(super) task: Option<String>,
 }
 
 impl Begun {
-    /// A request that cannot be asked anything.
+    /// A request that cannot be answered with a question.
     pub(super) fn new(roots: Roots) -> Begun {
         Begun { roots, call: None, state: None, task: None }
     }
@@ -85,23 +84,23 @@ pub(super) struct Question {
     pub(super) name: String,
     /// The id under which the stand-in was asked.
     pub(super) id: Box<str>,
-    /// The question as a modern client reads it.
+    /// The question in its modern form.
     pub(super) text: String,
 }
 
 impl Visit {
-    /// Whether it is the request of this id.
+    /// Whether it is the request with this id.
     pub(super) fn is_asked_as(&self, id: &str) -> bool {
         self.asked.as_ref().is_some_and(|asked| *key(&asked.id) == *id)
     }
 }
 
-/// The id of a visit, as its stand-in's client has it. Its progress token is the same.
+/// The id of a visit in its stand-in. Its progress token is the same.
 pub(super) fn own_id(number: u64) -> String {
     format!("{VISIT}{number}\"")
 }
 
-/// The visit of this id.
+/// The visit with this id.
 pub(super) fn number_of(id: &str) -> Option<u64> {
     id.strip_prefix(VISIT)?.strip_suffix('"')?.parse().ok()
 }
@@ -123,7 +122,7 @@ impl Hub {
         }
     }
 
-    /// The same for a stand-in that is known.
+    /// Like [`Hub::begin_visit`], with a known stand-in.
     pub(super) fn begin_visit_of(
         &mut self,
         now: Duration,
@@ -135,7 +134,7 @@ impl Hub {
         let Begun { roots, call, state, task } = begun;
         let (number, method) = (self.modern.number(), envelope.method().unwrap_or_default());
         let own = own_id(number);
-        // The answer to the hub's own question is no answer to a server.
+        // The answer to the hub's own question is not meant for a server.
         let responses = request.responses().into_iter().filter(|(name, _)| name != keys::ROOTS_QUESTION);
         let responses = responses.map(|(name, response)| (name, response.get().into())).collect();
         let carried = Carried { meta: passed_meta(request, roots.support(), &own), state, responses };
@@ -162,7 +161,7 @@ impl Hub {
         self.feed(now, stand_in, &message::request(&own, method, Some(&params)));
     }
 
-    /// A visit is not awaited any more: its server hears so.
+    /// Cancels a visit and tells its server.
     pub(super) fn cancel_visit(&mut self, now: Duration, number: u64, why: &str) {
         let Some(visit) = self.modern.visits.remove(&number) else { return };
         let (own, stand_in) = (own_id(number), visit.stand_in);
@@ -201,19 +200,19 @@ impl Hub {
     }
 }
 
-/// An answer of a legacy server's under the client's own id.
+/// A legacy server's answer under the client's own id.
 fn told(id: &str, method: &str, envelope: &Envelope<'_>) -> String {
     match (envelope.result(), envelope.error()) {
         (Some(result), _) => match modern_result(method, result) {
             Some(result) => message::result(id, &result),
-            None => message::error(id, INTERNAL_ERROR, "the server's answer can be read in two ways", None),
+            None => message::error(id, INTERNAL_ERROR, "the server's answer is ambiguous", None),
         },
         (None, error) => modern_error(id, error.unwrap_or(RawValue::NULL)),
     }
 }
 
 impl Asked {
-    /// The request of this id, and what it wants to hear besides its answer.
+    /// A request with this id, and what it wants besides its answer.
     pub(super) fn new(connection: ClientId, id: Id<'_>, token: Option<&RawValue>, level: Option<usize>) -> Asked {
         Asked { connection, id: id.as_str().into(), token: token.map(ToOwned::to_owned), level }
     }

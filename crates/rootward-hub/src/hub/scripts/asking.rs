@@ -1,8 +1,8 @@
-//! What servers ask and tell the client.
+//! Requests and notifications from servers to the client.
 
 use super::*;
 
-/// A play with two servers that run.
+/// A play with two running servers.
 fn running() -> Play {
     let mut play = Play::begun(vec![script("a", &["read"]), script("b", &["read"])]);
     let path = play.path("one");
@@ -60,7 +60,7 @@ fn a_server_answers_only_what_it_was_asked() {
     play.call(9, "a__read", &play.path("one"));
     play.pass(3000);
     play.heard();
-    // The other one answers for it, and for the hub's own questions.
+    // The other server answers in its place, and to the hub's own requests.
     play.server(1, &json!({"jsonrpc": "2.0", "id": 9, "result": {"forged": true}}));
     for number in 1..40 {
         play.server(1, &json!({"jsonrpc": "2.0", "id": format!("rootward-hub-{number}"), "result": {"tools": [{"name": "forged"}]}}));

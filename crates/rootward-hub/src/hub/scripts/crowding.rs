@@ -1,8 +1,8 @@
-//! Many at once: clients with other roots, thousands of tools, servers that come and go.
+//! Crowds: clients with other roots, thousands of tools, servers that come and go.
 
 use super::*;
 
-/// A number that looks random and is the same each time.
+/// A deterministic pseudorandom number generator.
 struct Dice(u64);
 
 impl Dice {
@@ -12,8 +12,8 @@ impl Dice {
     }
 }
 
-/// Two clients with disjoint roots and two servers each: everybody hears the answers to their own calls, and nothing else. That no process
-/// gets another's paths is a law of every script.
+/// Two clients with disjoint roots and two servers each: everybody gets the answers to their own calls and nothing
+/// else. Every script checks that no process gets another's paths.
 #[test]
 fn two_clients_with_other_roots_hear_nothing_of_each_other() {
     let is_long = std::env::var_os("ROOTWARD_LONG").is_some_and(|value| value == "1");
@@ -74,7 +74,7 @@ fn a_thousand_tools_come_in_pages() {
     play.call(3, "a__tool1499", &play.path("one"));
     play.pass(3000);
     assert_eq!(play.answer(3)["result"]["server"], "a");
-    // A cursor is good for the list that it came from.
+    // A cursor is valid for the list that it came from.
     play.grown.insert(0);
     play.server(0, &json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}));
     play.ask(4, "tools/list", &json!({"cursor": cursor}));
@@ -82,7 +82,7 @@ fn a_thousand_tools_come_in_pages() {
     assert_eq!(play.answer(4)["error"]["code"], -32602);
 }
 
-/// Servers that end, hang and come back, among calls: every call is answered once.
+/// Servers that end, hang and come back during calls: every call is answered once.
 #[test]
 fn every_call_is_answered_among_servers_that_end() {
     let mut play = Play::begun(vec![script("a", &["read"]), script("b", &["read"]), script("c", &["read"])]);
@@ -117,7 +117,7 @@ fn every_call_is_answered_among_servers_that_end() {
             answered += 1;
         }
     }
-    // Those that still wait are at servers that do not answer. They end, and with them the calls.
+    // The remaining calls are at servers that do not answer. They end, and with them the calls.
     for script in &mut play.scripts {
         script.manner = Manner::Answers;
     }

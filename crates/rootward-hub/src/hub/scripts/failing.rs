@@ -1,4 +1,4 @@
-//! Servers that end, are idle, or never were.
+//! Servers that end, are idle, or never start.
 
 use super::*;
 

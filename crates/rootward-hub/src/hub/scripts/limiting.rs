@@ -4,7 +4,7 @@ use super::*;
 
 const STATE: &str = "codex/sandbox-state-meta";
 
-/// The answer to a client of this name that begins.
+/// The answer to `initialize` of a client with this name.
 fn greeting(play: &mut Play, name: &str) -> Value {
     let info = json!({"name": name, "version": "0.166.0"});
     let params = json!({"protocolVersion": "2025-06-18", "capabilities": {"roots": {}}, "clientInfo": info});

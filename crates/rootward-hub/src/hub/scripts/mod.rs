@@ -1,4 +1,4 @@
-//! Scripts: a hub with one client, and servers that answer as they are told to. Real directories, no processes.
+//! Scripts: a hub with one client and scripted servers. Real directories, no processes.
 
 mod asking;
 mod crowding;
@@ -35,16 +35,16 @@ use crate::engine::{
 use crate::front::Middle;
 use crate::scan::{Expansion, Held};
 
-/// How long a server may have nothing to do.
+/// How long a server may be idle.
 const IDLE: Duration = Duration::from_mins(10);
 
-/// What a server of a script does.
+/// How a scripted server behaves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Manner {
     /// It answers everything.
     #[default]
     Answers,
-    /// It says nothing to what it does not know, as some servers of the legacy era do.
+    /// It does not answer unknown methods, like some legacy servers.
     SaysNothing,
     /// It answers `initialize` and nothing else.
     Silent,
@@ -54,7 +54,7 @@ enum Manner {
     Missing,
 }
 
-/// A server of a script.
+/// A scripted server.
 #[derive(Clone, Debug, Default)]
 struct Script {
     name: &'static str,
@@ -65,13 +65,12 @@ struct Script {
     ceiling: Option<&'static str>,
     filter: ToolFilter,
     isolation: Isolation,
-    /// What its tools' names begin with, if not with its own name.
+    /// The prefix of its tools, if it is not the server's name.
     prefix: Option<&'static str>,
-    /// Whether it speaks the modern era, and no other.
+    /// Whether it speaks only the modern era.
     modern: bool,
 }
 
-/// A play.
 struct Play {
     middle: Clients,
     /// The client that speaks.
@@ -79,24 +78,24 @@ struct Play {
     scripts: Vec<Script>,
     ids: Vec<ServerId>,
     now: Duration,
-    /// The processes that run, what for, and in which directories.
+    /// The running processes, with their purpose and directories.
     running: BTreeMap<ChildId, (Purpose, Vec<PathBuf>)>,
     leaving: Vec<ChildId>,
-    /// What servers were asked, by the position of the server.
+    /// What servers were asked, by the index of the server.
     asked: Vec<(usize, Value)>,
     /// How often servers were started to take calls.
     starts: Vec<usize>,
-    /// Servers whose lists have another tool now.
+    /// Servers whose lists have changed.
     grown: BTreeSet<usize>,
     said: Vec<String>,
-    /// What clients have heard and not looked at.
+    /// Messages to clients that the test has not looked at yet.
     heard: BTreeMap<ClientId, Vec<Value>>,
     /// What clients answer at once when they are asked for their roots.
     shares: BTreeMap<ClientId, Vec<String>>,
     directory: tempfile::TempDir,
 }
 
-/// A filter that takes these tools out.
+/// A filter that removes these tools.
 fn denying(patterns: &[&str]) -> ToolFilter {
     let text = json!({"mcpServers": {"a": {"command": "x", "rootward": {"tools": {"deny": patterns}}}}}).to_string();
     HubConfig::read(&text).unwrap().servers[0].rootward.tools.clone()
@@ -198,14 +197,14 @@ impl Play {
         self.heard();
     }
 
-    /// Answers every question for roots, those that are open and those that follow.
+    /// Answers every request for roots, open ones and later ones.
     fn share(&mut self, names: &[&str]) {
         let names = names.iter().map(|name| (*name).to_owned()).collect();
         self.shares.insert(self.client, names);
         self.answer_for_roots();
     }
 
-    /// Leaves questions for roots open.
+    /// Leaves requests for roots open.
     fn share_later(&mut self) {
         self.shares.remove(&self.client);
     }
@@ -223,14 +222,14 @@ impl Play {
         }
     }
 
-    /// Takes notice of what the client is told.
+    /// Collects the messages to the client.
     fn hear(&mut self) {
         let told = self.middle.client_outlet(self.client).map(lines).unwrap_or_default();
         let told = told.iter().map(|line| serde_json::from_str::<Value>(line).unwrap());
         self.heard.entry(self.client).or_default().extend(told);
     }
 
-    /// The questions of this method that the client has heard and not answered; everything else it heard is forgotten.
+    /// The unanswered requests with this method; all other messages to the client are dropped.
     fn questions(&mut self, method: &str) -> Vec<Value> {
         self.heard().into_iter().filter(|message| message["method"] == method && !message["id"].is_null()).collect()
     }
@@ -248,7 +247,7 @@ impl Play {
         self.carry_out(effects);
     }
 
-    /// A request with the params.
+    /// A request with these params.
     fn ask(&mut self, id: u64, method: &str, params: &Value) {
         self.client(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
     }
@@ -277,7 +276,7 @@ impl Play {
         self.carry_out(effects);
     }
 
-    /// What a front does, and what servers answer, until nothing more happens.
+    /// Does what a front does, and what servers answer, until nothing more happens.
     fn carry_out(&mut self, effects: Vec<Effect>) {
         let mut effects = VecDeque::from(effects);
         loop {
@@ -332,14 +331,14 @@ impl Play {
         self.ids.iter().position(|known| *known == id).unwrap()
     }
 
-    /// A child says something.
+    /// A child sends a message.
     fn child_says(&mut self, child: ChildId, message: &Value) -> Vec<Effect> {
         let mut reader = FrameReader::new(1 << 20);
         reader.add(format!("{message}\n").as_bytes());
         reader.find().map(|found| self.middle.step(self.now, Event::ChildLine(child, found))).unwrap_or_default()
     }
 
-    /// The one process of a server that takes calls.
+    /// The single process of a server that takes calls.
     fn child(&self, server: usize) -> ChildId {
         let of_server = |(child, (purpose, _)): (&ChildId, &(Purpose, Vec<PathBuf>))| {
             (*purpose != Purpose::Learn && self.server_of(*child) == server).then_some(*child)
@@ -347,13 +346,13 @@ impl Play {
         self.running.iter().find_map(of_server).unwrap()
     }
 
-    /// A server says something by itself.
+    /// A server sends a message on its own.
     fn server(&mut self, server: usize, message: &Value) {
         let effects = self.child_says(self.child(server), message);
         self.carry_out(effects);
     }
 
-    /// What the servers that run answer to what they were sent.
+    /// The running servers' answers to what they were sent.
     fn replies(&mut self) -> Vec<(ChildId, Value)> {
         let mut replies = Vec::new();
         for child in self.running.keys().copied().collect::<Vec<_>>() {
@@ -370,7 +369,7 @@ impl Play {
         replies
     }
 
-    /// No process gets a path outside the directories that it runs in.
+    /// Checks that no process gets a path outside its directories.
     fn holds_law(&self, child: ChildId, message: &Value) {
         let Some(path) = message["params"]["arguments"]["path"].as_str() else { return };
         let (_, places) = &self.running[&child];
@@ -410,13 +409,13 @@ impl Play {
             (_, "resources/templates/list") => {
                 json!({"resourceTemplates": [{"uriTemplate": format!("demo-{}://at/{{id}}", script.name), "name": "t"}]})
             }
-            // What it was told is what it says.
+            // It echoes the request.
             _ => json!({"server": script.name, "method": method, "params": message["params"]}),
         };
         Some(json!({"jsonrpc": "2.0", "id": message["id"], "result": result}))
     }
 
-    /// Time passes, with a look whenever the hub wants one.
+    /// Time passes, with a step whenever the hub wants one.
     fn pass(&mut self, milliseconds: u64) {
         let until = self.now + Duration::from_millis(milliseconds);
         let mut looks = 0;
@@ -424,7 +423,7 @@ impl Play {
             self.now = due.max(self.now);
             self.moment();
             looks += 1;
-            assert!(looks < 1000, "the hub wants to be looked at for ever: {due:?} at {:?}", self.now);
+            assert!(looks < 1000, "the hub never comes to rest: {due:?} at {:?}", self.now);
         }
         self.now = until;
         self.moment();
@@ -437,7 +436,7 @@ impl Play {
         }
     }
 
-    /// What a server was asked by this method since the last look.
+    /// The requests with this method that a server got since the last call.
     fn asked(&mut self, server: usize, method: &str) -> Vec<Value> {
         let asked = self.asked.iter().filter(|(of, message)| *of == server && message["method"] == method);
         let asked = asked.map(|(_, message)| message.clone()).collect();
@@ -457,7 +456,7 @@ fn place(directory: &tempfile::TempDir, name: &str) -> PathBuf {
     directory.path().canonicalize().unwrap().join(name)
 }
 
-/// Of a key that stands twice, a server may read either.
+/// Checks for duplicate keys: a server may read either value.
 fn reads_one_way(line: &str) {
     let Ok(Message::Single(envelope)) = Message::parse(line.as_bytes()) else { panic!("{line}") };
     if let Some(params) = envelope.params() {

@@ -1,18 +1,18 @@
-//! Modern clients: requests that stand alone, before servers of the legacy era.
+//! Modern clients with legacy servers: independent requests.
 
 use super::*;
 
-/// A client that can do nothing.
+/// A client without capabilities.
 pub(super) fn plain() -> Value {
     json!({})
 }
 
-/// A client that has roots.
+/// A client with roots.
 pub(super) fn with_roots() -> Value {
     json!({"roots": {}})
 }
 
-/// Params with what a modern client says of itself.
+/// Params with a modern client's metadata.
 pub(super) fn modern(capabilities: &Value, params: &Value) -> Value {
     let mut params = params.clone();
     let meta = json!({
@@ -44,7 +44,7 @@ impl Play {
         self.answer(id)
     }
 
-    /// The same request once more, under another id, with the answer to the question for roots.
+    /// The same request again, under another id, with the answer to the request for roots.
     pub(super) fn tell_roots(
         &mut self,
         id: u64,
@@ -61,7 +61,7 @@ impl Play {
         self.visit(id, "tools/call", capabilities, &params);
     }
 
-    /// A call in these roots: asked, told, and sent; its answer is not waited for.
+    /// A call with these roots: asked, answered and sent, without waiting for the result.
     pub(super) fn call_with(&mut self, id: u64, capabilities: &Value, params: &Value, names: &[&str]) {
         self.visit(1_000_000 + id, "tools/call", capabilities, params);
         let question = self.answer(1_000_000 + id);
@@ -71,7 +71,7 @@ impl Play {
         self.tell_roots(id, capabilities, params, &question, names);
     }
 
-    /// A call in these roots, and its answer.
+    /// A call with these roots, and its answer.
     pub(super) fn called_in(&mut self, id: u64, names: &[&str], tool: &str, path: &str) -> Value {
         self.call_with(id, &with_roots(), &reading(tool, path), names);
         self.pass(3000);
@@ -228,7 +228,7 @@ fn equal_ids_and_tokens_of_two_connections_stay_apart() {
     let progress = json!({"progressToken": token(&calls[1]), "progress": 1});
     play.server(0, &json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": progress}));
     assert_eq!(play.heard()[0]["params"], json!({"progressToken": 7, "progress": 1}));
-    // The one cancels; the other goes on.
+    // One cancels; the other continues.
     play.client(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 5}}));
     let cancelled = play.asked(0, "notifications/cancelled");
     assert_eq!((cancelled.len(), &cancelled[0]["params"]["requestId"]), (1, &calls[1]["id"]));
@@ -256,7 +256,7 @@ fn progress_goes_to_its_own_visit() {
     let call = play.asked(0, "tools/call").remove(0);
     let progress = json!({"progressToken": call["params"]["_meta"]["progressToken"], "progress": 1});
     let progress = json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": progress});
-    // Another process tells of it: the one that was started first.
+    // Another process reports it: the one that was started first.
     let children: Vec<ChildId> = play.running.keys().copied().collect();
     assert_eq!(children.len(), 2);
     play.heard();

@@ -1,9 +1,9 @@
-//! Many modern requests at once, and what is left of them.
+//! Many modern requests at once, and what remains of them.
 
 use super::modern::{plain, reading, with_roots};
 use super::*;
 
-/// Each client hears the answers to its own requests, and no process gets a path of other roots: a law of every script.
+/// Each client gets the answers to its own requests. Every script checks that no process gets a path of other roots.
 #[test]
 fn a_thousand_visits_hear_nothing_of_each_other() {
     let mut play = Play::new(vec![script("a", &["read"]), script("b", &["read"])]);

@@ -52,7 +52,7 @@ fn who_listens_hears_of_its_resources() {
     let heard = play.heard();
     assert_eq!(heard.len(), 1, "{heard:?}");
     assert_eq!(heard[0]["params"], json!({"uri": "demo-a://x", "_meta": {SUBSCRIPTION: 1}}));
-    // Who listens is kept, and with it what it subscribed to.
+    // A listener is kept, and with it its subscriptions.
     play.pass(60 * 60_000);
     assert_eq!(play.middle.hub.modern.count(), 2);
     play.client(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}));

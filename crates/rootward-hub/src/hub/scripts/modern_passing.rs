@@ -1,4 +1,4 @@
-//! Modern clients before servers of the modern era: requests are passed on, and servers begin rounds themselves.
+//! Modern clients with modern servers: requests are forwarded, and servers start rounds themselves.
 
 use super::modern::{plain, reading, with_roots};
 use super::*;
@@ -7,7 +7,7 @@ use crate::principal::Principal;
 
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
-/// A client that can be asked everything, and knows tasks.
+/// A client that can be asked everything and supports tasks.
 fn capable() -> Value {
     json!({"roots": {}, "sampling": {}, "elicitation": {}, "extensions": {"io.modelcontextprotocol/tasks": {}}})
 }
@@ -16,7 +16,7 @@ fn modern_script(name: &'static str, tools: &[&'static str]) -> Script {
     Script { modern: true, ..script(name, tools) }
 }
 
-/// What a server of the modern era answers. What its tools do is in their names.
+/// The answers of a modern server. The names of its tools say what they do.
 pub(super) fn reply(name: &str, message: &Value) -> Option<Value> {
     let (method, params) = (message["method"].as_str()?, &message["params"]);
     let answer = |result: Value| Some(json!({"jsonrpc": "2.0", "id": message["id"], "result": result}));
@@ -56,7 +56,7 @@ pub(super) fn reply(name: &str, message: &Value) -> Option<Value> {
     }
 }
 
-/// The call once more, with the state of this answer and these answers of the client's.
+/// The call again, with the state of this answer and the client's answers.
 fn again(play: &mut Play, id: u64, params: &Value, asked: &Value, responses: &Value) {
     let mut params = params.clone();
     params["requestState"] = asked["result"]["requestState"].clone();
@@ -65,7 +65,7 @@ fn again(play: &mut Play, id: u64, params: &Value, asked: &Value, responses: &Va
     play.pass(3000);
 }
 
-/// A call in `one` that its server answers with a question; the params and the answer.
+/// A call in `one` that its server answers with a question. Returns the params and the answer.
 fn asked_by(play: &mut Play, id: u64, tool: &str) -> (Value, Value) {
     let params = reading(tool, &play.path("one"));
     play.call_with(id, &capable(), &params, &["one"]);
@@ -95,12 +95,12 @@ fn a_server_begins_a_round_and_its_state_stays_in_the_hub() {
     let got = play.asked(0, "tools/call");
     assert_eq!((got.len(), &got[0]["params"]["requestState"]), (1, &json!("state-of-a")));
     assert_eq!(got[0]["params"]["inputResponses"], accepted());
-    // A state that is made up reaches nobody, were it the server's own.
+    // A forged state reaches nobody, not even the server's own state.
     for (id, state) in [(3, "state-of-a"), (4, "rootward-0000000000000000-1")] {
         again(&mut play, id, &params, &json!({"result": {"requestState": state}}), &accepted());
         assert_eq!(play.answer(id)["error"]["code"], -32602);
     }
-    // Nor does the state of one call go along with another.
+    // The state of one call does not work for another.
     let other = reading("a__ask", &play.path("two"));
     again(&mut play, 5, &other, &asked, &accepted());
     assert_eq!(play.answer(5)["error"]["code"], -32602);
@@ -127,7 +127,7 @@ fn paths_and_errors_are_as_with_any_server() {
 fn a_state_goes_to_the_server_that_gave_it() {
     let one = |name| Script { prefix: Some("x"), ceiling: Some("one"), ..modern_script(name, &["ask"]) };
     let mut play = Play::new(vec![one("a"), one("b")]);
-    // A client without roots: nothing but the hub stands between its answers and the server's state.
+    // A client without roots: only the hub protects the server's state from its answers.
     let without_roots = json!({"elicitation": {}});
     let mut params = reading("x__ask", &play.path("one"));
     let asked = play.visited(1, "tools/call", &without_roots, &params);
@@ -139,7 +139,7 @@ fn a_state_goes_to_the_server_that_gave_it() {
     params["inputResponses"] = accepted();
     assert_eq!(play.visited(2, "tools/call", &without_roots, &params)["error"]["code"], -32602);
     assert_eq!(play.asked(1, "tools/call").len(), 0);
-    // The tool is the other server's now.
+    // Now the tool belongs to the other server.
     params.as_object_mut().unwrap().retain(|key, _| key != "requestState" && key != "inputResponses");
     let asked = play.visited(3, "tools/call", &without_roots, &params);
     params["requestState"] = asked["result"]["requestState"].clone();
@@ -164,7 +164,7 @@ fn come(play: &mut Play, principal: usize) {
 
 #[test]
 fn a_servers_round_of_another_principal_is_refused() {
-    // Without roots of the client's own, nothing but the hub stands between its answers and the server's state.
+    // Without roots from the client, only the hub protects the server's state from its answers.
     for capabilities in [capable(), json!({"elicitation": {}})] {
         let mut play = with_principals("ask");
         let mut params = reading("a__ask", &play.path("one"));
@@ -241,7 +241,7 @@ fn a_server_that_asks_for_roots_gets_those_of_the_call() {
     assert_eq!(roots(&told)[0]["uri"], one[0]["uri"], "{told}");
     let (params, asked) = asked_by(&mut play, 2, "a__both");
     assert_eq!(asked["result"]["inputRequests"].as_object().unwrap().keys().collect::<Vec<_>>(), ["who"], "{asked}");
-    // What the client says of its roots now comes too late: it was not asked.
+    // The client's roots come too late: it was not asked.
     let mut responses = accepted();
     responses["rootward.dev/roots"] = json!({"roots": [{"uri": format!("file://{}", play.path("two"))}]});
     responses["where"] = json!({"roots": []});
@@ -256,7 +256,7 @@ fn a_server_that_asks_for_roots_gets_those_of_the_call() {
 fn a_round_outlives_its_process_and_other_roots() {
     let mut play = Play::new(vec![modern_script("a", &["ask"])]);
     let (params, asked) = asked_by(&mut play, 1, "a__ask");
-    // Another call of the same client's, in other roots.
+    // Another call of the same client, with other roots.
     play.call_with(2, &capable(), &reading("a__ask", &play.path("two")), &["two"]);
     play.pass(3000);
     play.answer(2);
@@ -298,7 +298,7 @@ fn a_silent_legacy_server_is_asked_for_its_era_once() {
     let told = play.visited(1, "tools/list", &plain(), &json!({}));
     assert!(told.to_string().contains("a__read"), "{told}");
     assert_eq!((play.asked(0, "server/discover").len(), play.asked(0, "initialize").len()), (1, 1));
-    // Another client, another stand-in: it is known by now.
+    // Another client, another stand-in: the server's era is known by now.
     play.visit(2, "tools/list", &json!({"sampling": {}}), &json!({}));
     play.moment();
     let told = play.answer(2);
@@ -346,7 +346,7 @@ fn a_modern_server_that_is_slow_at_every_start_begins_again_only_once() {
     assert_eq!((late.len(), initialize.len()), (1, 1));
     play.server(0, &reply("a", &late[0]).unwrap());
     play.pass(2500);
-    // The second process is as slow as the first, and is not greeted as a legacy server meanwhile.
+    // The second process is as slow as the first, and is not greeted as a legacy server in the meantime.
     let (discover, initialize) = (play.asked(0, "server/discover"), play.asked(0, "initialize"));
     assert_eq!((discover.len(), initialize.len()), (1, 0));
     play.scripts[0].manner = Manner::Answers;

@@ -1,4 +1,4 @@
-//! The rounds of modern calls: roots, and what servers ask.
+//! The rounds of modern calls: roots, and questions from servers.
 
 use rootward_core::Validation;
 
@@ -12,7 +12,8 @@ fn capable() -> Value {
     json!({"roots": {}, "sampling": {}, "elicitation": {}})
 }
 
-/// A play whose server runs in `one`, and holds a call of a client that can be asked; the id that the server has for the call.
+/// A play whose server runs in `one` and holds a call of a client that can be asked. Returns the server's id of the
+/// call.
 fn holding() -> (Play, Value) {
     let mut play = Play::new(vec![script("a", &["read"])]);
     play.call_with(1, &capable(), &reading("a__read", &play.path("one")), &["one"]);
@@ -44,7 +45,7 @@ fn question(id: u64, method: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 }
 
-/// What the server was answered: ids, and results or errors.
+/// The answers that the server got: ids, and results or errors.
 fn answers(play: &mut Play) -> Vec<(Value, Value)> {
     let answers = play.asked.extract_if(.., |(_, message)| message["method"].is_null());
     answers
@@ -58,7 +59,7 @@ fn answers(play: &mut Play) -> Vec<(Value, Value)> {
 fn two_lists_at_once_reach_two_processes() {
     let mut play = Play::new(vec![script("a", &["read"])]);
     let [one, two] = ["one", "two"].map(|name| play.path(name) + "/file.txt");
-    // Both are asked before either tells.
+    // Both are asked before either answers.
     let params = [reading("a__read", &one), reading("a__read", &two)];
     let mut questions = Vec::new();
     for (id, params) in [1, 2].into_iter().zip(&params) {
@@ -144,7 +145,7 @@ fn with_principals() -> Play {
     play
 }
 
-/// A request of a principal's comes in by itself, as through a door.
+/// A principal's request arrives on its own, as through a door.
 fn come(play: &mut Play, principal: usize) {
     play.client = play.middle.open(Caller { principal, purpose: CallerPurpose::Request }).unwrap();
 }
@@ -163,7 +164,7 @@ fn a_state_of_another_principal_is_refused() {
     play.tell_roots(1, &with_roots(), &params, &asked, &["one"]);
     play.pass(3000);
     assert_eq!(play.answer(1)["result"]["server"], "a");
-    // A visit that waits for an answer is its principal's, too.
+    // A visit that waits for an answer also belongs to its principal.
     play.scripts[0].manner = Manner::Silent;
     come(&mut play, 0);
     play.call_with(1, &capable(), &params, &["one"]);
@@ -200,7 +201,7 @@ fn visits_of_two_principals_share_nothing() {
         let effects = play.middle.forget(play.now, play.client);
         play.carry_out(effects);
     }
-    // News of one principal's servers are not for the other.
+    // Notifications from one principal's servers are not for the other.
     come(&mut play, 1);
     play.visit(1, "subscriptions/listen", &with_roots(), &json!({"notifications": {"toolsListChanged": true}}));
     play.heard();
@@ -250,7 +251,7 @@ fn what_is_missing_is_asked_for_again() {
     again(&mut play, 4, &asked["requestState"], &json!({"other": {}}));
     let asked = play.answer(4)["result"].clone();
     assert!(asked["inputRequests"].get(&second).is_some(), "{asked}");
-    // The server gives up on the question, and answers between the rounds.
+    // The server cancels the question, and answers between the rounds.
     play.server(0, &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 8}}));
     play.server(0, &json!({"jsonrpc": "2.0", "id": call, "result": {"done": 1}}));
     assert_eq!(play.heard(), Vec::<Value>::new());
@@ -334,7 +335,7 @@ fn a_client_that_tells_no_roots_has_none() {
     again["requestState"] = play.answer(1)["result"]["requestState"].clone();
     let told = play.visited(2, "tools/call", &with_roots(), &again);
     assert_eq!(told["result"]["structuredContent"]["code"], "roots_failed", "{told}");
-    // Roots that nobody asked for are not taken.
+    // Unsolicited roots are ignored.
     let mut params = modern(&plain(), &reading("a__read", &play.path("two")));
     params["inputResponses"] =
         json!({"rootward.dev/roots": {"roots": [{"uri": format!("file://{}", play.path("two"))}]}});

@@ -1,4 +1,4 @@
-//! Requests reach the servers that they are for, in the servers' own words.
+//! Requests reach the right servers, under the servers' own names.
 
 use super::*;
 
@@ -11,7 +11,7 @@ fn a_call_reaches_its_server_under_the_servers_own_name() {
     let answer = play.answer(1);
     assert_eq!(answer["result"]["server"], "b", "{answer}");
     assert_eq!(answer["result"]["params"], json!({"name": "read", "arguments": {"path": path}}));
-    // Nobody else was started to take calls.
+    // No other server was started to take calls.
     assert_eq!(play.starts, [0, 1]);
 }
 

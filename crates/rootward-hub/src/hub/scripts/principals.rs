@@ -1,4 +1,4 @@
-//! Clients that come over the network, each for a principal with a ceiling of its own.
+//! Clients that connect over the network, each for a principal with its own ceiling.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::config::Isolation;
 use crate::front::{Caller, CallerPurpose, Middle};
 use crate::principal::Principal;
 
-/// A play with two principals: the ceiling of each is the directory of its name.
+/// A play with two principals: the ceiling of each is the directory with its name.
 fn with_principals(scripts: Vec<Script>, servers: [Option<&[&str]>; 2]) -> Play {
     let mut play = Play::new(scripts);
     let principals = ["one", "two"].into_iter().zip(servers).map(|(name, servers)| {
@@ -26,7 +26,7 @@ fn with_principals(scripts: Vec<Script>, servers: [Option<&[&str]>; 2]) -> Play 
     play
 }
 
-/// A client of this principal comes, and names the directories; none where it has no roots.
+/// A client of this principal connects and names the directories; `None` if it has no roots.
 fn come(play: &mut Play, principal: usize, shares: Option<&[&str]>) {
     play.client = play.middle.open(Caller { principal, purpose: CallerPurpose::Session }).unwrap();
     match shares {
@@ -40,7 +40,7 @@ fn come(play: &mut Play, principal: usize, shares: Option<&[&str]>) {
     }
 }
 
-/// How a read in the directory goes: the code of the refusal, or `ok`.
+/// The result of reading in the directory: the code of the refusal, or `ok`.
 fn read(play: &mut Play, directory: &str) -> String {
     let path = play.path(directory) + "/file.txt";
     play.call(9, "s__read", &path);
@@ -53,7 +53,7 @@ fn read(play: &mut Play, directory: &str) -> String {
 
 #[test]
 fn a_principal_gets_nothing_outside_its_ceiling() {
-    // The server's own ceiling, what the client shares, and what comes of reading in each of the two.
+    // The server's own ceiling, what the client shares, and the results of reading in each of the two.
     for (ceiling, shares, one, two) in [
         (None, Some(&["one", "two"][..]), "ok", "outside_roots"),
         (None, Some(&["two"][..]), "no_roots", "no_roots"),
@@ -68,7 +68,7 @@ fn a_principal_gets_nothing_outside_its_ceiling() {
         for (went, expect) in went.iter().zip([one, two]) {
             assert_eq!(refused(went), refused(expect), "{ceiling:?} {shares:?}: {went} instead of {expect}");
         }
-        // What was saved for clients on this machine, or given later, is not the principal's.
+        // Roots that were saved for local clients, or given later, are not the principal's.
         let root = Root::from_path(place(&play.directory, "two"), Origin::Store).unwrap();
         let mut given = (*play.middle.hub.given).clone();
         given.sources.saved = RootSet::place_ambient([root], &Validation::new(None));
@@ -137,7 +137,7 @@ fn a_client_that_is_gone_leaves_nothing() {
 }
 
 #[test]
-fn nobody_comes_in_for_a_principal_that_there_is_not() {
+fn an_unknown_principal_is_refused() {
     let mut play = with_principals(vec![script("s", &["read"])], [None, None]);
     assert_eq!(play.middle.open(Caller { principal: 2, purpose: CallerPurpose::Session }), None);
 }
@@ -154,7 +154,7 @@ fn what_a_server_told_one_principal_no_other_hears() {
             .map(|message| message["result"].to_string())
             .collect::<String>()
     };
-    // Its list has something of the first one's directory.
+    // Its list mentions the first one's directory.
     play.grown.insert(0);
     come(&mut play, 0, Some(&["one"]));
     assert_eq!(read(&mut play, "one"), "ok");

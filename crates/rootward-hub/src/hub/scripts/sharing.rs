@@ -10,7 +10,7 @@ fn shared(isolation: Isolation, ceiling: Option<&'static str>) -> Play {
     Play::new(vec![Script { ceiling, isolation, ..script("s", &["read", "write"]) }])
 }
 
-/// Clients that have begun, each with the directory.
+/// Clients that have begun, each with this directory.
 fn clients<const N: usize>(play: &mut Play, roots: [&str; N]) -> [ClientId; N] {
     let mut first = Some(play.client);
     roots.map(|root| {
@@ -21,7 +21,7 @@ fn clients<const N: usize>(play: &mut Play, roots: [&str; N]) -> [ClientId; N] {
     })
 }
 
-/// A call that the server answers, by this client.
+/// A call by this client that the server answers.
 fn call(play: &mut Play, client: ClientId, id: u64, token: &str) -> Value {
     play.client = client;
     let path = play.path(&play.shares[&client][0].clone()) + "/file.txt";
@@ -132,7 +132,7 @@ fn clients_that_share_hear_only_their_own() {
     assert_eq!(play.heard(), Vec::<Value>::new());
     play.client = both[1];
     assert_eq!(play.heard()[0]["params"]["progressToken"], "t");
-    // The first cancels: the second's request goes on.
+    // The first client cancels: the second's request continues.
     play.client = both[0];
     play.client(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 5}}));
     let cancelled = play.asked(0, "notifications/cancelled");

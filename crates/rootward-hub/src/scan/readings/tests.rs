@@ -1,4 +1,4 @@
-//! What a text may be read as.
+//! Tables of texts and their readings.
 
 use super::*;
 
@@ -98,7 +98,7 @@ fn escapes_and_backslashes() {
 
 #[test]
 fn characters_that_normalise_to_dots_and_slashes() {
-    // Every character whose NFKC is one of those that paths are made of.
+    // Every character whose NFKC form is one of the characters that paths consist of.
     for (like, plain) in [
         ("\u{fe30}", ".."),
         ("\u{2025}", ".."),
@@ -264,12 +264,12 @@ fn patterns_and_collapse() {
     );
 }
 
-/// Longer than anything that is opened: what is hidden in it is a reading all the same.
+/// A path hidden in a text that is too long to open is still a reading.
 #[test]
 fn a_long_text_has_the_readings_of_a_short_one() {
     let filler = "a".repeat(1 << 16);
     let wide = |c: &str| c.repeat(1 << 16);
-    // A single name that is too long, and more than any path has.
+    // A single name that is too long, and a path that is too long.
     for filler in ["a".repeat(300), "a".repeat(1 << 16)] {
         for text in [
             "/x,",
@@ -326,7 +326,7 @@ fn a_text_with_too_many_bytes_to_read_is_refused() {
     let read = |text: &str| Reader::each(&expansion(), text, &mut |_, _| ControlFlow::Continue(()));
     assert_eq!(read(&format!("'{}'", "a b".repeat(MOST_BYTES / 3 + 1))), Err(Stop::TooMany));
     assert_eq!(read(&format!("/{}", "a ~/".repeat(1 << 17))), Err(Stop::TooMany));
-    // What has no other reading is not refused for its length.
+    // Texts without other readings are not refused for their length.
     for text in ["/9j/", "AAAA", "data:image/png;base64,AAAA", "https://example.org/"] {
         let text = format!("{text}{}==", "QUJD/9+-".repeat(MOST_BYTES / 7));
         assert_eq!(read(&text), Ok(()), "{}", &text[..30]);

@@ -82,7 +82,7 @@ fn a_remote_and_a_local_server_behind_one_hub() {
         assert_eq!(refused["result"]["structuredContent"]["code"], "outside_roots", "{refused}");
         assert_eq!(client.text("far__roots", json!({})), "{\"roots\": []}");
         let told = client.call("get-roots", json!({}))["result"]["structuredContent"]["servers"][0].clone();
-        assert_eq!(told["confinement"], "it runs elsewhere; the paths in its calls are checked", "{told}");
+        assert_eq!(told["confinement"], "it runs on another machine; the paths in its calls are checked", "{told}");
         let address = format!("http://127.0.0.1:{}", remote.port);
         let (words, process) = connector(&address);
         assert!(words.ends_with(&format!("rootward connect {address}")), "{words}");
@@ -125,7 +125,7 @@ fn paths_that_mean_nothing_here_are_not_checked() {
     assert_eq!(client.text("far__echo", json!({"path": "/issues/1"})), "/issues/1");
     assert_eq!(client.text("far__echo", json!({"path": "/"})), "/");
     let told = client.call("get-roots", json!({}))["result"]["structuredContent"]["servers"][0].clone();
-    assert_eq!(told["confinement"], "it runs elsewhere and sees no files of this machine", "{told}");
+    assert_eq!(told["confinement"], "it runs on another machine and sees no files of this one", "{told}");
     assert_eq!(told["roots"], json!([]), "{told}");
     assert_eq!(client.end(), Some(0));
 }
@@ -147,8 +147,8 @@ fn a_remote_server_that_was_restarted_is_used_again() {
     let _again = Remote::start(port);
     // The session is unknown to it: the connector ends, at the latest with this call, and the next one shakes hands.
     let called = client.call("far__echo", json!({"path": "a"}));
-    let says = called["error"]["message"].as_str().unwrap_or("does not know this session");
-    assert!(says.contains("does not know this session") && !says.contains(SECRET), "{called}");
+    let says = called["error"]["message"].as_str().unwrap_or("no longer knows this session");
+    assert!(says.contains("no longer knows this session") && !says.contains(SECRET), "{called}");
     assert_eq!(client.text("far__echo", json!({"path": "a"})), "a");
     assert_eq!(client.end(), Some(0));
 }

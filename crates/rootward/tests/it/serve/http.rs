@@ -324,9 +324,9 @@ fn refused_with(settings: &str, says: &str) {
 fn names_that_mean_nothing_are_refused_at_the_start() {
     let stage = Stage::new().with("ROOTWARD_TOKEN", ADA);
     for (flag, value, says) in [
-        ("--allow-origin", "*", "not the origin of a web page: `*`"),
-        ("--allow-origin", "null", "not the origin of a web page: `null`"),
-        ("--allow-origin", "example.org", "not the origin of a web page: `example.org`"),
+        ("--allow-origin", "*", "not a valid web page origin: `*`"),
+        ("--allow-origin", "null", "not a valid web page origin: `null`"),
+        ("--allow-origin", "example.org", "not a valid web page origin: `example.org`"),
         ("--allow-host", "a b", "not a host name: `a b`"),
     ] {
         refused(&stage.run(["serve", ".", "--http", "127.0.0.1:0", flag, value]), says);
