@@ -24,7 +24,8 @@
 //! - [`ClientList`]: the answer to `roots/list`; [`Pages`]: the same where it comes in pages.
 //! - [`HostLimits`]: what a host allows one request to touch, where it says so.
 //! - [`round`]: the rounds of a modern call.
-//! - [`bridge`]: a modern client's words for a legacy server, and the reverse; [`passing`]: the same for a modern server. [`subscription`]: what a modern client listens for.
+//! - [`bridge`]: a modern client's words for a legacy server, and the reverse; [`passing`]: the same for a modern server.
+//! - [`upgrade`]: a legacy client's words for a server that speaks only the modern era. [`subscription`]: what a modern client listens for.
 //! - [`session`]: the roots of a session, from the client's first word to the guard.
 //! - [`Refusal`]: a [`Denial`](rootward_core::Denial) as a peer sees it.
 
@@ -50,6 +51,7 @@ pub mod round;
 pub mod session;
 pub mod subscription;
 mod text;
+pub mod upgrade;
 
 pub use cursors::{keep_cursor, keep_next_cursor};
 pub use era::Era;

@@ -13,6 +13,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::last_words::{Ended, Heard, LastWords};
 use super::launch::Started;
 use super::pipe::{Read, read, write};
+use super::translated::Translated;
 use crate::engine::{Failure, Outlet, Purpose};
 use crate::status::{RunningRoot, RunningServer, is_open};
 use rootward_protocol::frame::FrameReader;
@@ -38,6 +39,8 @@ pub(super) struct Process {
     /// None once it is closed.
     pub(super) output: Option<OwnedFd>,
     pub(super) reader: FrameReader,
+    /// What is translated for it, if it speaks only the modern era.
+    pub(super) translated: Translated,
     /// Its standard error; none once it is closed, or where nobody listens.
     pub(super) errors: Option<OwnedFd>,
     words: LastWords,
@@ -54,6 +57,8 @@ pub(super) struct Process {
     /// The server's own process, behind the one that supervises it.
     server: u32,
     ending: Ending,
+    /// Whether its input closes once everything is written.
+    is_closing: bool,
     /// Until when one that reads no more may say its last words.
     deaf_until: Option<Duration>,
     _empty: Option<tempfile::TempDir>,
@@ -85,6 +90,7 @@ impl Process {
             input: Some(input),
             output: Some(output),
             reader: FrameReader::new(limit),
+            translated: Translated::default(),
             errors,
             words: LastWords::default(),
             guard,
@@ -94,6 +100,7 @@ impl Process {
             since,
             line: Some(line),
             ending: Ending::NotAsked,
+            is_closing: false,
             deaf_until: None,
             _empty: empty,
         }
@@ -129,10 +136,14 @@ impl Process {
     /// Writes what waits, as far as it goes.
     pub(super) fn write(&mut self, now: Duration, outlet: &mut Outlet) {
         let Some(input) = &self.input else { return outlet.clear() };
+        let outlet = self.translated.outlet(outlet);
         if write(input, outlet).is_err() {
             // Most often it has ended, and its output tells.
             (self.input, self.deaf_until) = (None, Some(now + GRACE));
             outlet.clear();
+        }
+        if self.is_closing && self.translated.is_written() {
+            self.input = None;
         }
     }
 
@@ -201,20 +212,23 @@ impl Process {
 
     /// Lets it see that no more comes.
     pub(super) fn close(&mut self) {
-        self.input = None;
+        self.is_closing = true;
+        if self.translated.is_written() {
+            self.input = None;
+        }
     }
 
     /// Begins its end.
     pub(super) fn end(&mut self, now: Duration) {
         if self.ending == Ending::NotAsked {
-            self.close();
+            self.input = None;
             self.ending = Ending::Closed(now + GRACE);
         }
     }
 
     /// Ends it without waiting for it.
     pub(super) fn end_at_once(&mut self) {
-        self.close();
+        self.input = None;
         self.kill();
         self.ending = Ending::Killed;
     }
@@ -238,7 +252,7 @@ impl Process {
     pub(super) fn wakes_at(&self) -> Option<Duration> {
         match self.ending {
             Ending::Closed(due) | Ending::Asked(due) => Some(due),
-            Ending::NotAsked => self.deaf_until,
+            Ending::NotAsked => [self.deaf_until, self.translated.wakes_at()].into_iter().flatten().min(),
             Ending::Killed => None,
         }
     }
