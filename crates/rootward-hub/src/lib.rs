@@ -60,6 +60,7 @@ mod fold;
 mod front;
 pub mod hub;
 mod in_roots;
+mod modern_server;
 mod principal;
 pub mod recipe;
 pub mod scan;

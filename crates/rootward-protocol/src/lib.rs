@@ -25,7 +25,8 @@
 //! - [`HostLimits`]: what a host allows one request to access, if it says so.
 //! - [`round`]: the rounds of a modern call.
 //! - [`bridge`]: translates between a modern client and a legacy server; [`passing`]: passes a modern client's messages
-//!   to a modern server. [`subscription`]: what a modern client listens for.
+//!   to a modern server; [`upgrade`]: translates between a legacy client and a server that speaks only the modern era.
+//!   [`subscription`]: what a modern client listens for.
 //! - [`session`]: the roots of a session, from the client's first message to the guard.
 //! - [`Refusal`]: a [`Denial`](rootward_core::Denial) as a peer sees it.
 
@@ -51,6 +52,7 @@ pub mod round;
 pub mod session;
 pub mod subscription;
 mod text;
+pub mod upgrade;
 
 pub use cursors::{keep_cursor, keep_next_cursor};
 pub use era::Era;

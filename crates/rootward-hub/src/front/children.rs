@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use rootward_core::Guard;
-use rootward_protocol::frame::ROOM;
+use rootward_protocol::frame::{Found, ROOM};
 use rootward_sandbox::{Permit, Refused, StartError, Trace};
 
 use super::backing::Backing;
@@ -15,7 +15,8 @@ use super::middle::Middle;
 use super::pipe::{Read, do_not_block, read, widen};
 use super::process::Process;
 use super::serving::{Serving, State};
-use crate::engine::{ChildId, Event, Failure, Hope, Purpose};
+use super::translated::Heard;
+use crate::engine::{ChildId, Effect, Event, Failure, Hope, Purpose};
 
 /// How many reads drain the output of a server that has ended; a pipe holds at most one megabyte.
 pub(super) const MOST_LEFT: usize = (1 << 20) / ROOM + 1;
@@ -146,7 +147,10 @@ impl<M: Middle> Serving<'_, M> {
             Read::Later => {}
             Read::Some(_) => {
                 while let Some(line) = process.reader.find() {
-                    self.to_do.extend(self.middle.step(now, Event::ChildLine(number, line)));
+                    match process.translated.heard(now, line) {
+                        Heard::Same(line) => self.to_do.extend(self.middle.step(now, Event::ChildLine(number, line))),
+                        Heard::Instead(lines) => self.to_do.extend(told(&mut self.middle, now, number, &lines)),
+                    }
                 }
             }
             Read::End => process.hush(now),
@@ -161,6 +165,9 @@ impl<M: Middle> Serving<'_, M> {
         self.is_news = true;
         if let Some(line) = process.reader.find_last() {
             self.to_do.extend(self.middle.step(now, Event::ChildLine(number, line)));
+        }
+        if let Some(refusal) = process.translated.last_answer() {
+            self.to_do.extend(self.middle.step(now, Event::ChildLine(number, Found::Among(&refusal))));
         }
         process.output = None;
         process.end(now);
@@ -206,6 +213,12 @@ impl<M: Middle> Serving<'_, M> {
     pub(super) fn stops_waiting(&mut self, child: ChildId) -> bool {
         self.servers.values_mut().any(|server| server.stops_waiting(child))
     }
+}
+
+/// Tells the engine these lines, as if a child had sent them.
+pub(super) fn told<M: Middle>(middle: &mut M, now: Duration, child: ChildId, lines: &[String]) -> Vec<Effect> {
+    let step = |line: &String| middle.step(now, Event::ChildLine(child, Found::Among(line.as_bytes())));
+    lines.iter().flat_map(step).collect()
 }
 
 /// Whether only the first process may do this, unless processes are traced.

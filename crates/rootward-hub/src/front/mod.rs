@@ -18,6 +18,7 @@ mod naming;
 mod pipe;
 mod process;
 mod serving;
+mod translated;
 
 pub(crate) use backing::{Backing, Backings};
 pub use door::{Caller, CallerPurpose, FULL, OuterDoor};

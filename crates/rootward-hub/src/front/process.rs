@@ -14,6 +14,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::last_words::{Ended, Heard, LastWords};
 use super::launch::Started;
 use super::pipe::{Read, read, write};
+use super::translated::Translated;
 use crate::engine::{Failure, Outlet, Purpose};
 use crate::status::{RunningRoot, RunningServer, is_open};
 use rootward_protocol::frame::FrameReader;
@@ -38,6 +39,8 @@ pub(super) struct Process {
     /// `None` once it is closed.
     pub(super) output: Option<OwnedFd>,
     pub(super) reader: FrameReader,
+    /// What is translated for it, if it speaks only the modern era.
+    pub(super) translated: Translated,
     /// Its standard error; `None` once closed, or if nobody reads it.
     pub(super) errors: Option<OwnedFd>,
     words: LastWords,
@@ -54,6 +57,8 @@ pub(super) struct Process {
     /// The server's own process id, below the supervisor process.
     server: u32,
     ending: Ending,
+    /// Whether its input closes once everything is written.
+    is_closing: bool,
     /// Deadline for the remaining output of a process that has stopped reading.
     deaf_until: Option<Duration>,
     _empty: Option<tempfile::TempDir>,
@@ -85,6 +90,7 @@ impl Process {
             input: Some(input),
             output: Some(output),
             reader: FrameReader::new(limit),
+            translated: Translated::default(),
             errors,
             words: LastWords::default(),
             guard,
@@ -94,6 +100,7 @@ impl Process {
             since,
             line: Some(line),
             ending: Ending::NotAsked,
+            is_closing: false,
             deaf_until: None,
             _empty: empty,
         }
@@ -129,10 +136,14 @@ impl Process {
     /// Writes pending bytes without blocking.
     pub(super) fn write(&mut self, now: Duration, outlet: &mut Outlet) {
         let Some(input) = &self.input else { return outlet.clear() };
+        let outlet = self.translated.outlet(outlet);
         if write(input, outlet).is_err() {
             // It has usually ended, and its output will tell.
             (self.input, self.deaf_until) = (None, Some(now + GRACE));
             outlet.clear();
+        }
+        if self.is_closing && self.translated.is_written() {
+            self.input = None;
         }
     }
 
@@ -200,20 +211,23 @@ impl Process {
 
     /// Closes its input.
     pub(super) fn close(&mut self) {
-        self.input = None;
+        self.is_closing = true;
+        if self.translated.is_written() {
+            self.input = None;
+        }
     }
 
     /// Begins the shutdown.
     pub(super) fn end(&mut self, now: Duration) {
         if self.ending == Ending::NotAsked {
-            self.close();
+            self.input = None;
             self.ending = Ending::Closed(now + GRACE);
         }
     }
 
     /// Kills it without waiting.
     pub(super) fn end_at_once(&mut self) {
-        self.close();
+        self.input = None;
         self.kill();
         self.ending = Ending::Killed;
     }
@@ -238,7 +252,7 @@ impl Process {
     pub(super) fn wakes_at(&self) -> Option<Duration> {
         match self.ending {
             Ending::Closed(due) | Ending::Asked(due) => Some(due),
-            Ending::NotAsked => self.deaf_until,
+            Ending::NotAsked => [self.deaf_until, self.translated.wakes_at()].into_iter().flatten().min(),
             Ending::Killed => None,
         }
     }

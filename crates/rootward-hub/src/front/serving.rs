@@ -16,6 +16,7 @@ use rustix::io::Errno;
 use rustix::process::Signal;
 
 use super::backing::{Backing, Backings};
+use super::children::told;
 use super::connections::Connection;
 use super::door::Door;
 use super::fetching::Coming;
@@ -288,6 +289,8 @@ impl<'n, M: Middle> Serving<'n, M> {
             if let Some(outlet) = self.middle.child_outlet(*number) {
                 process.write(now, outlet);
             }
+            let answers = process.translated.answers(now);
+            self.to_do.extend(told(&mut self.middle, now, *number, &answers));
         }
     }
 
@@ -375,7 +378,7 @@ impl<'n, M: Middle> Serving<'n, M> {
             if let (Some(output), true) = (&process.output, self.clients_keep_up(*number)) {
                 watched.push((Source::Child(*number), output.as_fd(), PollFlags::IN));
             }
-            let waits = self.middle.unread_by(*number) > 0;
+            let waits = self.middle.unread_by(*number) > 0 || !process.translated.is_written();
             if let (Some(input), true) = (process.input(), waits) {
                 watched.push((Source::Writable, input.as_fd(), PollFlags::OUT));
             }

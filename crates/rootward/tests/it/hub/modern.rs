@@ -73,3 +73,42 @@ fn a_legacy_servers_question_reaches_a_modern_client() {
     assert_eq!(heard["result"]["content"]["text"], "yes", "{answer}");
     assert_eq!(client.end(), Some(0));
 }
+
+/// The configuration of a server that speaks only the modern era.
+fn modern_only() -> Value {
+    let server = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/wrap/modern_server.py");
+    json!({"mcpServers": {"m": {"command": "python3", "args": [server]}, "l": server_of_legacy()}})
+}
+
+fn server_of_legacy() -> Value {
+    server(&json!({}))
+}
+
+#[test]
+fn servers_of_both_eras_serve_clients_of_both() {
+    let scene = Scene::new();
+    for _ in ["not remembered", "remembered"] {
+        let mut client = super::begin(&mut hub(&scene, &modern_only(), &[]), &[scene.uri("project")]);
+        for server in ["m", "l"] {
+            let tool = format!("{server}__read");
+            assert_eq!(client.text(&tool, json!({"path": scene.path("project/file.txt")})), "project");
+            let refused = client.call(&tool, json!({"path": scene.path("other/file.txt")}));
+            assert_eq!(refused["result"]["structuredContent"]["code"], "outside_roots", "{refused}");
+        }
+        let seen: Value = serde_json::from_str(&client.text("m__own_roots", json!({}))).unwrap();
+        assert_eq!(seen["inputResponses"]["r"]["roots"][0]["uri"], scene.uri("project"), "{seen}");
+        assert_eq!(client.end(), Some(0));
+
+        let mut client = Client::start(&mut hub(&scene, &modern_only(), &[]));
+        for server in ["m", "l"] {
+            let tool = format!("{server}__read");
+            let read = |client: &mut Client, place: &str| {
+                call_in(client, &scene.uri("project"), &tool, &json!({"path": scene.text(place) + "/file.txt"}))
+            };
+            assert_eq!(said(&read(&mut client, "project")), "project");
+            let refused = read(&mut client, "other");
+            assert_eq!(refused["result"]["structuredContent"]["code"], "outside_roots", "{refused}");
+        }
+        assert_eq!(client.end(), Some(0));
+    }
+}

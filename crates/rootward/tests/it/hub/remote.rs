@@ -19,9 +19,13 @@ struct Remote {
 
 impl Remote {
     fn start(port: u16) -> Remote {
+        Remote::start_with(port, &[])
+    }
+
+    fn start_with(port: u16, words: &[&str]) -> Remote {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/hub/remote_server.py");
         let mut command = Command::new("python3");
-        command.arg(script).arg(port.to_string()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.arg(script).arg(port.to_string()).args(words).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut process = command.spawn().unwrap();
         let mut line = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -99,6 +103,23 @@ fn a_remote_and_a_local_server_behind_one_hub() {
     assert!(!json!(decisions).to_string().contains(SECRET));
     for file in std::fs::read_dir(scene.path("home/.local/state/rootward/handshakes")).unwrap().flatten() {
         assert!(!std::fs::read_to_string(file.path()).unwrap().contains(SECRET));
+    }
+}
+
+#[test]
+fn a_remote_server_may_speak_only_the_modern_era() {
+    let scene = Scene::new();
+    let remote = Remote::start_with(0, &["modern"]);
+    let config = json!({"mcpServers": {"far": remote.entry(&json!({"tell_roots": true}))}});
+    for _ in ["not remembered", "remembered"] {
+        let mut client = begin(&mut hub_with_secret(&scene, &config, &[]), &[scene.uri("project")]);
+        assert_eq!(client.text("far__header", json!({})), format!("Bearer {SECRET}"));
+        assert_eq!(client.text("far__read", json!({"path": scene.path("project/file.txt")})), "project");
+        let refused = client.call("far__read", json!({"path": scene.path("outside/file.txt")}));
+        assert_eq!(refused["result"]["structuredContent"]["code"], "outside_roots", "{refused}");
+        let told: Value = serde_json::from_str(&client.text("far__roots", json!({}))).unwrap();
+        assert_eq!(told["roots"][0]["uri"], scene.uri("project"), "{told}");
+        assert_eq!(client.end(), Some(0));
     }
 }
 

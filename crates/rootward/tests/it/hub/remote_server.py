@@ -1,4 +1,6 @@
-"""An MCP server over Streamable HTTP, of the legacy era, that does as it is told. Writes its port to standard output."""
+"""An MCP server over Streamable HTTP that does as it is told. Writes its port to standard output.
+
+It speaks the legacy era, or with the word `modern` behind the port only the modern one."""
 
 import json
 import sys
@@ -95,6 +97,45 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.flush()
 
 
-server = ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler)
+class Modern(Handler):
+    """No handshake, no sessions, and questions in place of answers."""
+
+    def do_POST(self):
+        message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        method, number, params = message.get("method"), message.get("id"), message.get("params") or {}
+        if number is None:
+            return self.send(202)
+        version = params.get("_meta", {}).get("io.modelcontextprotocol/protocolVersion")
+        same = (self.headers["MCP-Protocol-Version"], self.headers["Mcp-Method"]) == (version, method)
+        if version != "2026-07-28" or not same:
+            data = {"supported": ["2026-07-28"], "requested": version}
+            error = {"code": -32022, "message": "Unsupported protocol version", "data": data}
+            body = json.dumps({"jsonrpc": "2.0", "id": number, "error": error}).encode()
+            return self.send(400, [("Content-Type", "application/json")], body)
+        if method == "server/discover":
+            return self.complete(number, {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}})
+        if method == "tools/list":
+            schema = {"type": "object", "properties": {"path": {"type": "string"}}}
+            return self.complete(number, {"tools": [{"name": name, "inputSchema": schema} for name in TOOLS]})
+        if method == "tools/call":
+            return self.call(number, params)
+        error = {"code": -32601, "message": "unknown"}
+        self.answer({"jsonrpc": "2.0", "id": number, "error": error})
+
+    def complete(self, number, result):
+        self.answer({"jsonrpc": "2.0", "id": number, "result": {"resultType": "complete", **result}})
+
+    def call(self, number, params):
+        if params["name"] != "roots":
+            return super().call(number, params)
+        if "inputResponses" in params:
+            text = json.dumps(params["inputResponses"]["r"])
+            return self.complete(number, {"content": [{"type": "text", "text": text}]})
+        question = {"resultType": "input_required", "inputRequests": {"r": {"method": "roots/list"}}, "requestState": "s"}
+        self.answer({"jsonrpc": "2.0", "id": number, "result": question})
+
+
+handler = Modern if sys.argv[2:] == ["modern"] else Handler
+server = ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), handler)
 print(server.server_address[1], flush=True)
 server.serve_forever()

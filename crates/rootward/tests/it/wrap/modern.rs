@@ -173,3 +173,33 @@ fn a_server_that_wants_roots_among_others_gets_those_of_the_client() {
     assert_eq!(seen["inputResponses"], json!({"r": roots, "w": {"action": "accept"}}), "{answer}");
     assert_eq!(client.end(), Some(0));
 }
+
+#[test]
+fn a_legacy_client_uses_a_server_that_speaks_only_the_modern_era() {
+    let scene = Scene::new();
+    for _ in ["not remembered", "remembered"] {
+        let mut client = start(&mut scene.wrap_server("modern_server.py", &[]));
+        client.name_roots([scene.uri("project")]);
+        client.reply("elicitation/create", Some(json!({"result": {"action": "accept"}})));
+        let capabilities = json!({"roots": {"listChanged": true}, "elicitation": {}});
+        let hello = json!({"protocolVersion": "2025-06-18", "capabilities": capabilities});
+        let answer = client.ask("initialize", hello);
+        assert_eq!(answer["result"]["protocolVersion"], "2025-06-18", "{answer}");
+        client.notify("notifications/initialized", ());
+        let listed = client.ask("tools/list", json!({}));
+        assert_eq!(listed["result"]["tools"].as_array().map(Vec::len), Some(5), "{listed}");
+        assert_eq!(client.text("read", json!({"path": scene.path("project/file.txt")})), "project");
+        let refused = client.call("read", json!({"path": scene.path("other/file.txt")}));
+        assert_eq!(refused["result"]["structuredContent"]["code"], "outside_roots", "{refused}");
+        // Its questions reach the client, and the one for roots does not.
+        let seen: Value = serde_json::from_str(&client.text("both", json!({}))).unwrap();
+        let roots = json!({"roots": [{"uri": scene.uri("project"), "name": "project"}]});
+        assert_eq!(seen["inputResponses"], json!({"r": roots, "w": {"action": "accept"}}), "{seen}");
+        // Other roots: another process, greeted in the same way.
+        client.share(&[scene.uri("other")]);
+        assert_eq!(client.text("read", json!({"path": scene.path("other/file.txt")})), "other");
+        let refused = client.call("read", json!({"path": scene.path("project/file.txt")}));
+        assert_eq!(refused["result"]["structuredContent"]["code"], "outside_roots", "{refused}");
+        assert_eq!(client.end(), Some(0));
+    }
+}

@@ -44,4 +44,15 @@ for line in sys.stdin:
     elif message.get("method") == "tools/call":
         call(message, message["params"])
     elif message.get("method") == "server/discover":
-        answer(message, {"resultType": "complete", "supportedVersions": ["2026-07-28"], "directory": os.getcwd()})
+        info = {"io.modelcontextprotocol/serverInfo": {"name": "modern", "version": "1"}}
+        offered = {"tools": {"listChanged": True}}
+        versions = ["2026-07-28"]
+        answer(message, {"resultType": "complete", "supportedVersions": versions, "capabilities": offered, "_meta": info, "directory": os.getcwd()})
+    elif message.get("method") == "subscriptions/listen":
+        told = {"_meta": {"io.modelcontextprotocol/subscriptionId": message["id"]}, "notifications": {"toolsListChanged": True}}
+        sys.stdout.write(json.dumps({"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged", "params": told}) + "\n")
+        sys.stdout.flush()
+    elif "id" in message and "method" in message:
+        error = {"code": -32601, "message": "Method not found"}
+        sys.stdout.write(json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": error}) + "\n")
+        sys.stdout.flush()
