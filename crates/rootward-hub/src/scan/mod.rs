@@ -5,7 +5,7 @@
 //! The first that speaks decides:
 //!
 //! 1. What the user says about an argument ([`Treatment`]).
-//! 2. The schema: the server's own marker (`"format": "rooted-path"`), then `uri`, `path`, `file-path` and their like.
+//! 2. The schema: the server's own marker (`x-rootward-access`, or `"format": "rooted-path"`), then `uri`, `path`, `file-path` and their like.
 //! 3. The key ([`key_says`]), in any case style, one or many: `path`, `file`, `directory`, `folder` anywhere in it; a word such as
 //!    `dir`, `cwd`, `root`, `uri`, `source`, `destination`. Whatever stands there is a path, also if it has several lines. The
 //!    exceptions: content of a file (`file_text`, `sourceCode`); a `source`, `target`, `url`, `repo` or the like of several lines,

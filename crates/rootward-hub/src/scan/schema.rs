@@ -1,6 +1,6 @@
 //! What a tool's input schema says about its arguments, made ready once for all calls.
 //!
-//! The server's own marker (`"format": "rooted-path"`) says it best, other formats and descriptions after it. A schema only ever
+//! The server's own marker (`x-rootward-access`, or `"format": "rooted-path"`) says it best, other formats and descriptions after it. A schema only ever
 //! adds paths to what keys and values say; the exception is a format that says what a string is instead, such as a date.
 
 use std::collections::BTreeMap;
