@@ -1,7 +1,7 @@
 //! The schemas of the tools: what each takes, and what it answers with.
 //!
 //! They are short, because a client hands them to a model with every list: no `$schema`, no `format` (clients warn about formats that
-//! they do not know), no second branch for `null`.
+//! they do not know), no default that says "off" or "none", no second branch for `null`.
 
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
@@ -23,12 +23,10 @@ fn shorten(schema: &mut Value) {
     match schema {
         Value::Array(schemas) => schemas.iter_mut().for_each(shorten),
         Value::Object(members) => {
-            for key in ["$schema", "title", "format"] {
-                // Below `properties`, it is the name of an argument.
-                if members.get(key).is_some_and(Value::is_string) {
-                    members.remove(key);
-                }
-            }
+            // Below `properties`, a key is the name of an argument, and what it has is an object.
+            members.retain(|key, value| {
+                !matches!(key.as_str(), "$schema" | "title" | "format" | "default") || value.is_object()
+            });
             without_null(members);
             members.values_mut().for_each(shorten);
         }
@@ -96,8 +94,10 @@ mod tests {
     struct Arguments {
         /// How many
         count: Option<u64>,
+        #[serde(default)]
         #[schemars(range(max = 50))]
         format: usize,
+        default: bool,
         title: Option<Either>,
     }
 
@@ -116,9 +116,10 @@ mod tests {
             "properties": {
                 "count": {"type": "integer", "minimum": 0, "description": "How many"},
                 "format": {"type": "integer", "minimum": 0, "maximum": 50},
+                "default": {"type": "boolean"},
                 "title": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
             },
-            "required": ["format"],
+            "required": ["default"],
         });
         assert_eq!(Value::Object(input_schema::<Arguments>()), expect);
     }

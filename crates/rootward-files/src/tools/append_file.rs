@@ -19,7 +19,7 @@ pub(crate) struct AppendFile;
 pub(crate) struct Arguments {
     /// Absolute, or relative to the first root
     path: FilePath<Write>,
-    /// Added as it is: begin with a newline if the file may not end in one
+    /// Begin with a newline if the file may not end in one
     content: String,
 }
 

@@ -33,8 +33,8 @@ impl FileTool for DirectoryTree {
     const ABOUT: About = About {
         name: "directory_tree",
         title: "Directory Tree",
-        description: "Show everything below a directory as JSON: a list of `name`, `type` (`file` or `directory`) and, for \
-                      directories, `children`. Sorted by name; links are shown as files.",
+        description: "Show everything below a directory as JSON: `name`, `type` (`file` or `directory`) and the `children` of \
+                      directories. Links are shown as files.",
         effect: Effect::Reads,
         output: Output::Text,
     };

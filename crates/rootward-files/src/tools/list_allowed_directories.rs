@@ -21,7 +21,7 @@ impl FileTool for ListAllowedDirectories {
     const ABOUT: About = About {
         name: "list_allowed_directories",
         title: "List Allowed Directories",
-        description: "List the shared directories, one per line; everything below them is shared, too.",
+        description: "List the shared directories.",
         effect: Effect::Reads,
         output: Output::Text,
     };

@@ -31,8 +31,7 @@ impl FileTool for ReadMultipleFiles {
     const ABOUT: About = About {
         name: "read_multiple_files",
         title: "Read Multiple Files",
-        description: "Read several files as text, together at most 8 MiB. Each follows its path; a file that cannot be read does not \
-                      stop the others.",
+        description: "Read several files as text, together at most 8 MiB. One that cannot be read does not stop the others.",
         effect: Effect::Reads,
         output: Output::Text,
     };

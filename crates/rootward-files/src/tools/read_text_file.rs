@@ -35,6 +35,21 @@ pub(crate) struct Arguments {
     limit: Option<Count>,
 }
 
+/// The same for `read_file`, whose schema is that of the reference server.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct OldArguments(#[schemars(with = "OldSchema")] Arguments);
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+struct OldSchema {
+    /// Absolute, or relative to the first root
+    path: FilePath,
+    /// Return only the first N lines
+    head: Option<Count>,
+    /// Return only the last N lines
+    tail: Option<Count>,
+}
+
 /// Which part of a file.
 #[derive(Clone, Copy, Debug)]
 enum Part {
@@ -65,9 +80,9 @@ impl FileTool for ReadFile {
         description: "Read a file as text. Deprecated: use `read_text_file`.",
         ..ReadTextFile::ABOUT
     };
-    type Arguments = Arguments;
+    type Arguments = OldArguments;
 
-    async fn call(arguments: Arguments, call: &Call) -> Result<Answer, Failure> {
+    async fn call(OldArguments(arguments): OldArguments, call: &Call) -> Result<Answer, Failure> {
         read(arguments, call).await
     }
 }

@@ -15,7 +15,6 @@ use crate::count::Count;
 use crate::failure::Failure;
 use crate::name::on_one_line;
 use crate::path::FilePath;
-use crate::schemas::strings;
 use crate::search::{
     self, Asked, Case, Found, FoundIn, Full, Hidden, LineKind, MOST_BYTES, MOST_MATCHES, Query, Reading,
 };
@@ -63,7 +62,7 @@ impl FileTool for SearchContent {
         name: "search_content",
         title: "Search Content",
         description: "Find lines that match a regular expression in the files below a directory. Skips binary files, hidden files and \
-                      what `.gitignore` names. Shows each path, then its lines: `12:` before a match, `12-` before a line of context.",
+                      what `.gitignore` names. Shows paths and numbered lines, as ripgrep does.",
         effect: Effect::Reads,
         output: Output::Data(data_schema),
     };
@@ -109,19 +108,7 @@ impl FileTool for SearchContent {
 
 fn data_schema() -> Value {
     json!({
-        "matches": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "path": {"type": "string"},
-                    "line": {"type": "integer"},
-                    "text": {"type": "string"},
-                    "before": strings(),
-                    "after": strings(),
-                },
-            },
-        },
+        "matches": {"type": "array", "items": {"type": "object"}},
         "truncated": {"type": "boolean"},
         "files": {"type": "integer"},
     })

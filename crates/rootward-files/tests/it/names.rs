@@ -27,7 +27,7 @@ async fn a_name_that_is_not_utf8_is_given_as_it_is_shown() {
     assert_eq!(listed, format!("[FILE] {}\n[FILE] {}", shown[0], shown[1]));
     for (name, text) in shown.iter().zip(["odd\n", "coffee\n"]) {
         let path = format!("d\\xff/{name}");
-        for path in [path.clone(), format!("./{path}"), format!("d\\xff/../{path}"), stage.name("root/") + &path] {
+        for path in [path.clone(), format!("./{path}"), stage.name("root/") + &path] {
             assert_eq!(client.says("read_text_file", json!({"path": path})).await, text, "{path}");
         }
         let several = client.says("read_multiple_files", json!({"paths": [path]})).await;
@@ -104,7 +104,8 @@ async fn a_name_that_is_not_utf8_is_decided_as_the_file_that_it_names() {
         (r"d\xff/new", "outside_roots"),
         (r"d\xff/s\xff", "outside_roots"),
         (r"n\xff/.ssh/id", "restricted"),
-        (r"n\xff/../../outside/s\xff", "outside_roots"),
+        // By its text, something on the way does not exist.
+        (r"n\xff/../../outside/s\xff", "invalid_path"),
         (r"../outside/s\xff", "outside_roots"),
     ] {
         for (tool, arguments) in [

@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Edit {
-    /// The text to find; if it is not there exactly, whole lines are compared without blanks at their ends
+    /// The text to find; else whole lines that differ only in blanks at their ends
     old_text: String,
     /// What replaces it
     new_text: String,
