@@ -113,14 +113,14 @@ async def take_back(client, tool):
     return {"gave_up": True}
 
 
-async def describe(client):
-    """How the tool is described, where every schema is one."""
+async def describe(client, name):
+    """How a tool is described, where every schema is one."""
     NEWS.event = anyio.Event()
     tools = (await client.list_tools()).tools
     for tool in tools:
         for schema in client.schemas(tool):
             validator_for(schema).check_schema(schema)
-    return {"description": next(tool.description for tool in tools if tool.name == CASE["tool"])}
+    return {"description": next(tool.description for tool in tools if tool.name == name)}
 
 
 async def names(client, count):
@@ -183,7 +183,7 @@ async def run(client, answers):
         elif "take_back" in step:
             say(**await take_back(client, step["take_back"]))
         elif "describe" in step:
-            say(**await describe(client))
+            say(**await describe(client, step["describe"]))
         elif "names" in step:
             say(**await names(client, step["names"]))
         elif "hear" in step:

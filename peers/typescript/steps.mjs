@@ -79,14 +79,14 @@ async function takeBack(client, tool) {
   return { gave_up: true };
 }
 
-/** How the tool is described, where every schema is one. */
-async function describe(client) {
+/** How a tool is described, where every schema is one. */
+async function describe(client, name) {
   changed = event();
   const { tools } = await client.listTools();
   // The SDK's own, which it uses for results only.
   const schemas = tools.flatMap((tool) => [tool.inputSchema, tool.outputSchema]);
   schemas.forEach((schema) => client._jsonSchemaValidator.getValidator(schema));
-  return { description: tools.find((tool) => tool.name === testCase.tool).description };
+  return { description: tools.find((tool) => tool.name === name).description };
 }
 
 /** Calls the tool; what came of it. */
@@ -154,7 +154,7 @@ export async function run(client) {
     } else if (step.take_back) {
       say(await takeBack(client, step.take_back));
     } else if (step.describe) {
-      say(await describe(client));
+      say(await describe(client, step.describe));
     } else if (step.names) {
       say(await names(client, step.names));
     } else if (step.hear) {

@@ -20,11 +20,11 @@
 //! - `call.rs`: a call that is running: where its work is done, how it is stopped, what it tells meanwhile.
 //! - `answer.rs`, `failure.rs`: how it ends.
 //! - `text.rs`, `lines.rs`: how bytes become text, and how some lines of it are read.
-//! - `tree.rs`, `pattern.rs`, `name.rs`, `count.rs`: a tree as JSON, globs, names in lists, numbers that count.
+//! - `path.rs`, `name.rs`: paths in calls, and names as lists show them. `tree.rs`, `pattern.rs`, `count.rs`: a tree as JSON, globs, numbers that count.
 //! - `toolset.rs`: sets of tools that an operator switches on. `project/`: what a project is made of, for the tools of that set.
 //! - `resources/`: files as resources: listed, read, watched. `completion.rs`: paths completed. `prompts/`: one file for each prompt.
 //! - `search/`: searching the contents of files.
-//! - `workspace.rs`: the roots in force, in the words of a tool's description.
+//! - `workspace.rs`: the current roots, in the words of a tool's description, and which tools can do anything in them.
 
 mod answer;
 mod call;
@@ -34,6 +34,7 @@ mod count;
 mod failure;
 mod lines;
 mod name;
+mod path;
 mod pattern;
 mod project;
 mod prompts;
@@ -51,7 +52,5 @@ mod workspace;
 
 pub use resources::listing::{Listing, UnknownListing};
 pub use rootward_server::SessionError;
-#[doc(hidden)]
-pub use schemas::schemas_of_types;
 pub use server::FileServer;
 pub use toolset::{Toolset, Toolsets, UnknownToolset};

@@ -1,126 +1,79 @@
 //! The schemas of the tools: what each takes, and what it answers with.
 //!
-//! They are what the types say, written down in `schemas.json`, because reading them is less work for a server that starts than making
-//! them. A test holds the file to the types.
+//! They are short, because a client hands them to a model with every list: no `$schema`, no `format` (clients warn about formats that
+//! they do not know), no default that says "off" or "none", no second branch for `null`.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
-use std::sync::{Arc, LazyLock};
-
-use rmcp::ErrorData;
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
-use serde::Deserialize;
-use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::tool::Output;
-use crate::tools::{PROJECT_TOOLS, TOOLS};
 
-static WRITTEN_DOWN: &[u8] = include_bytes!("schemas.json");
-
-/// The schemas of a tool.
-#[derive(Clone, Debug)]
-pub(crate) struct Schemas {
-    /// What it takes.
-    pub(crate) input: Arc<JsonObject>,
-    /// What it answers with.
-    pub(crate) output: Arc<JsonObject>,
+/// The schema of what a tool takes.
+pub(crate) fn input_schema<A: JsonSchema>() -> JsonObject {
+    let generator = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true).into_generator();
+    let mut schema = generator.into_root_schema_for::<A>().to_value();
+    shorten(&mut schema);
+    object(schema)
 }
 
-/// The same, as text.
-#[derive(Clone, Copy, Deserialize, Debug)]
-struct Written<'t> {
-    #[serde(borrow)]
-    input: &'t RawValue,
-    #[serde(borrow)]
-    output: &'t RawValue,
-}
-
-static BY_TOOL: LazyLock<Result<BTreeMap<&str, Written<'_>>, ErrorData>> =
-    LazyLock::new(|| serde_json::from_slice(WRITTEN_DOWN).map_err(broken));
-
-/// The schemas that were read, by their texts: many tools answer alike, and schemas take much memory.
-#[derive(Default, Debug)]
-pub(crate) struct ReadSchemas {
-    read: BTreeMap<&'static str, Arc<JsonObject>>,
-}
-
-impl ReadSchemas {
-    /// Those of a tool.
-    pub(crate) fn of(&mut self, tool: &str) -> Result<Schemas, ErrorData> {
-        let by_tool = BY_TOOL.as_ref().map_err(ErrorData::clone)?;
-        let Some(Written { input, output }) = by_tool.get(tool).copied() else {
-            return Err(ErrorData::internal_error(format!("the schemas of `{tool}` are missing"), None));
-        };
-        Ok(Schemas { input: self.read(input)?, output: self.read(output)? })
-    }
-
-    fn read(&mut self, text: &'static RawValue) -> Result<Arc<JsonObject>, ErrorData> {
-        let read = match self.read.entry(text.get()) {
-            Entry::Occupied(read) => read.into_mut(),
-            Entry::Vacant(new) => new.insert(Arc::new(serde_json::from_slice(text.get().as_bytes()).map_err(broken)?)),
-        };
-        Ok(Arc::clone(read))
-    }
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "what a failure is turned into takes it")]
-fn broken(error: serde_json::Error) -> ErrorData {
-    ErrorData::internal_error(format!("the schemas of the tools are broken: {error}"), None)
-}
-
-/// What `schemas.json` has to say: a line for each tool.
-#[doc(hidden)]
-pub fn schemas_of_types() -> String {
-    let lines = TOOLS.iter().chain(PROJECT_TOOLS).map(|tool| {
-        let schemas = json!({"input": (tool.takes)(), "output": output_schema(tool.about.output)});
-        format!("{}: {schemas}", json!(tool.about.name))
-    });
-    format!("{{\n{}\n}}\n", lines.collect::<Vec<_>>().join(",\n"))
-}
-
-/// The schema of what is answered: the answer, or else the refusal of a path, which is data as well. Some clients hold errors
-/// to the schema, too.
-fn output_schema(output: Output) -> JsonObject {
-    let (required, properties) = match output {
-        Output::Text => ("content", json!({"content": {"type": "string"}})),
-        Output::TextInPart => {
-            let note = json!({"type": "string", "description": "What is missing, and how to get it"});
-            ("content", json!({"content": {"type": "string"}, "note": note}))
+/// Takes out what says nothing to a client, here and below.
+fn shorten(schema: &mut Value) {
+    match schema {
+        Value::Array(schemas) => schemas.iter_mut().for_each(shorten),
+        Value::Object(members) => {
+            // Below `properties`, a key is the name of an argument, and what it has is an object.
+            members.retain(|key, value| {
+                !matches!(key.as_str(), "$schema" | "title" | "format" | "default") || value.is_object()
+            });
+            without_null(members);
+            members.values_mut().for_each(shorten);
         }
-        Output::Data(required, properties) => (required, properties()),
-    };
-    let refusal = object(json!({
-        "code": {"type": "string", "description": "Where a path is refused: why"},
-        "path": or_null("string", "Where a path is refused: the path as it was asked for"),
-        "access": access("Where a path is refused: the access that was asked for"),
-        "roots": {
-            "type": "array",
-            "items": {"type": "object"},
-            "description": "Where a path is refused: the roots in force",
-        },
-    }));
-    let mut all = object(properties);
-    for (name, schema) in refusal {
-        all.entry(name).or_insert(schema);
+        _ => {}
     }
-    object(json!({
-        "type": "object",
-        "properties": all,
-        "anyOf": [{"required": [required]}, {"required": ["code"]}],
-    }))
+}
+
+/// An argument that may be left out need not be offered as `null` as well, which some models cannot read.
+fn without_null(schema: &mut JsonObject) {
+    if let Some(Value::Array(words)) = schema.get_mut("type") {
+        words.retain(|word| word != "null");
+        if let [word] = words.as_mut_slice() {
+            let word = word.take();
+            schema.insert("type".to_owned(), word);
+        }
+    }
+    if let Some(Value::Array(branches)) = schema.get_mut("anyOf") {
+        branches.retain(|branch| branch["type"] != "null");
+        if let [Value::Object(only)] = branches.as_mut_slice() {
+            let only = std::mem::take(only);
+            schema.remove("anyOf");
+            schema.extend(only);
+        }
+    }
+}
+
+/// The schema of what a tool answers with.
+///
+/// A refused path is answered with other data: `code`, `message`, `path`, `access`, `roots`. Some clients hold errors to the schema, too (the TypeScript
+/// SDK does), so nothing in it is required (test: `a_refusal_is_what_the_schema_says`).
+pub(crate) fn output_schema(output: Output) -> JsonObject {
+    let properties = match output {
+        Output::Text => json!({"content": {"type": "string"}}),
+        Output::TextInPart => json!({"content": {"type": "string"}, "note": {"type": "string"}}),
+        Output::Data(properties) => properties(),
+    };
+    object(json!({"type": "object", "properties": properties}))
 }
 
 /// The schema of a value that may be missing. In two branches: some models take a type for one word.
-pub(crate) fn or_null(word: &str, description: &str) -> Value {
-    json!({"anyOf": [{"type": word}, {"type": "null"}], "description": description})
+pub(crate) fn or_null(word: &str) -> Value {
+    json!({"anyOf": [{"type": word}, {"type": "null"}]})
 }
 
-/// The schema of an access.
-pub(crate) fn access(description: &str) -> Value {
-    json!({"type": "array", "items": {"type": "string"}, "description": description})
+/// The schema of a list of strings.
+pub(crate) fn strings() -> Value {
+    json!({"type": "array", "items": {"type": "string"}})
 }
 
 fn object(value: Value) -> JsonObject {
@@ -130,23 +83,44 @@ fn object(value: Value) -> JsonObject {
     }
 }
 
-/// The schema of what a tool takes.
-pub(crate) fn input_schema<A: JsonSchema>() -> JsonObject {
-    let generator = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true).into_generator();
-    let mut schema = object(generator.into_root_schema_for::<A>().to_value());
-    // The name of a type in this program says nothing to a client.
-    schema.remove("title");
-    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
-        properties.values_mut().for_each(without_null);
-    }
-    schema
-}
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
 
-/// An argument that may be left out need not be offered as `null` as well, which some models cannot read.
-fn without_null(schema: &mut Value) {
-    let Some(Value::Array(words)) = schema.get_mut("type") else { return };
-    words.retain(|word| word != "null");
-    if let [word] = words.as_slice() {
-        schema["type"] = word.clone();
+    use super::*;
+
+    #[derive(Deserialize, JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is used")]
+    struct Arguments {
+        /// How many
+        count: Option<u64>,
+        #[serde(default)]
+        #[schemars(range(max = 50))]
+        format: usize,
+        default: bool,
+        title: Option<Either>,
+    }
+
+    #[derive(Deserialize, JsonSchema)]
+    #[serde(untagged)]
+    #[expect(dead_code, reason = "only its schema is used")]
+    enum Either {
+        One(String),
+        Many(Vec<String>),
+    }
+
+    #[test]
+    fn schemas_are_short() {
+        let expect = json!({
+            "type": "object",
+            "properties": {
+                "count": {"type": "integer", "minimum": 0, "description": "How many"},
+                "format": {"type": "integer", "minimum": 0, "maximum": 50},
+                "default": {"type": "boolean"},
+                "title": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
+            },
+            "required": ["default"],
+        });
+        assert_eq!(Value::Object(input_schema::<Arguments>()), expect);
     }
 }

@@ -23,8 +23,6 @@ use crate::resources::listing::{self, Listing, Position};
 use crate::resources::telling::Subscriptions;
 use crate::resources::templates::templates;
 use crate::resources::{decide, reading, told};
-use crate::schemas::ReadSchemas;
-use crate::tool::Offered;
 use crate::toolset::Toolsets;
 use crate::workspace;
 
@@ -151,24 +149,6 @@ fn generation(roots: Option<&Roots>) -> u64 {
     roots.map_or(NO_LIST - 1, Roots::generation)
 }
 
-/// The tools as they are described for these roots. Made anew for each list: few are asked for, and schemas take much memory.
-fn tools(sets: Toolsets, roots: Option<&Roots>) -> Result<Vec<Tool>, ErrorData> {
-    let mut schemas = ReadSchemas::default();
-    let sentence = workspace::sentence(roots);
-    let offered = sets.tools().filter(|listed| match listed.about.offered {
-        Offered::Always | Offered::WithRoots => true,
-        Offered::ToExecute => workspace::may_execute(roots),
-    });
-    let named = offered.map(|listed| {
-        let mut tool = listed.describe(schemas.of(listed.about.name)?);
-        if listed.about.offered != Offered::Always {
-            tool.description = Some(format!("{} {sentence}", listed.about.description).into());
-        }
-        Ok(tool)
-    });
-    named.collect()
-}
-
 impl ServerHandler for FileServer {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
@@ -192,12 +172,14 @@ impl ServerHandler for FileServer {
     ) -> Result<ListToolsResult, ErrorData> {
         let roots = roots_cached();
         self.listed.tools.store(generation(roots.as_ref()), Ordering::Relaxed);
-        Ok(ListToolsResult::with_all_items(tools(self.surroundings.tools, roots.as_ref())?))
+        let roots = roots.as_ref();
+        let offered =
+            self.surroundings.tools.listed().filter(|tool| workspace::gives(roots, tool.about.effect.needs()));
+        Ok(ListToolsResult::with_all_items(offered.map(|tool| tool.describe(roots)).collect()))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        let listed = self.surroundings.tools.find(name)?;
-        Some(listed.describe(ReadSchemas::default().of(name).ok()?))
+        Some(self.surroundings.tools.find(name)?.describe(roots_cached().as_ref()))
     }
 
     async fn call_tool(

@@ -1,8 +1,10 @@
 //! What a tool is: how it is described, what it takes, what it does. One file below `tools/` for each.
 
+use std::borrow::Cow;
 use std::pin::Pin;
 
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use rootward_server::{Access, Roots};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -10,7 +12,7 @@ use serde_json::Value;
 use crate::answer::Answer;
 use crate::call::Call;
 use crate::failure::Failure;
-use crate::schemas::{Schemas, input_schema};
+use crate::schemas::{input_schema, output_schema};
 
 /// A tool of the server.
 pub(crate) trait FileTool: 'static {
@@ -18,6 +20,11 @@ pub(crate) trait FileTool: 'static {
     const ABOUT: About;
     /// What it takes.
     type Arguments: DeserializeOwned + JsonSchema + Send;
+
+    /// What its description says about these roots; `None` is for roots that are not known yet.
+    fn about_roots(_: Option<&Roots>) -> Option<String> {
+        None
+    }
 
     /// Does it.
     fn call(arguments: Self::Arguments, call: &Call) -> impl Future<Output = Result<Answer, Failure>> + Send;
@@ -31,7 +38,6 @@ pub(crate) struct About {
     pub(crate) description: &'static str,
     pub(crate) effect: Effect,
     pub(crate) output: Output,
-    pub(crate) offered: Offered,
 }
 
 /// What a call of it does to the user's files.
@@ -45,6 +51,8 @@ pub(crate) enum Effect {
     Replaces,
     /// Changes what is there; once more, it changes again.
     Changes,
+    /// Removes something, or moves it away.
+    Removes,
     /// Whatever the command that it runs does.
     Runs,
 }
@@ -56,19 +64,8 @@ pub(crate) enum Output {
     Text,
     /// The same, and a `note` where that is not all.
     TextInPart,
-    /// Data with these properties, a schema for each; the one that is named is always there.
-    Data(&'static str, fn() -> Value),
-}
-
-/// When it is in the list.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Offered {
-    /// Always; its paths are checked, so its description names the roots.
-    WithRoots,
-    /// Always; it takes no path.
-    Always,
-    /// Where a root in force may be executed in.
-    ToExecute,
+    /// Data with these properties, a schema for each.
+    Data(fn() -> Value),
 }
 
 impl Effect {
@@ -78,7 +75,17 @@ impl Effect {
             Effect::Reads => annotations,
             Effect::Makes => annotations.destructive(false).idempotent(true),
             Effect::Replaces => annotations.destructive(true).idempotent(true),
-            Effect::Changes | Effect::Runs => annotations.destructive(true).idempotent(false),
+            Effect::Changes | Effect::Removes | Effect::Runs => annotations.destructive(true).idempotent(false),
+        }
+    }
+
+    /// The access without which no call of it can succeed.
+    pub(crate) fn needs(self) -> Access {
+        match self {
+            Effect::Reads => Access::NONE,
+            Effect::Makes | Effect::Replaces | Effect::Changes => Access::WRITE,
+            Effect::Removes => Access::DELETE,
+            Effect::Runs => Access::EXECUTE,
         }
     }
 }
@@ -88,21 +95,26 @@ type Called<'c> = Pin<Box<dyn Future<Output = Result<Answer, Failure>> + Send + 
 /// A tool in the list of all.
 pub(crate) struct Listed {
     pub(crate) about: About,
-    pub(crate) takes: fn() -> JsonObject,
+    takes: fn() -> JsonObject,
+    about_roots: fn(Option<&Roots>) -> Option<String>,
     run: for<'c> fn(JsonObject, &'c Call) -> Called<'c>,
 }
 
 impl Listed {
     pub(crate) const fn of<T: FileTool>() -> Listed {
-        Listed { about: T::ABOUT, takes: input_schema::<T::Arguments>, run: run::<T> }
+        Listed { about: T::ABOUT, takes: input_schema::<T::Arguments>, about_roots: T::about_roots, run: run::<T> }
     }
 
-    /// The tool as a client sees it, but for the roots.
-    pub(crate) fn describe(&self, schemas: Schemas) -> Tool {
-        let About { name, title, description, effect, .. } = self.about;
-        Tool::new(name, description, schemas.input)
+    /// The tool as a client sees it. Made for each list: few are asked for, and schemas take much memory.
+    pub(crate) fn describe(&self, roots: Option<&Roots>) -> Tool {
+        let About { name, title, description, effect, output } = self.about;
+        let description = match (self.about_roots)(roots) {
+            None => Cow::Borrowed(description),
+            Some(more) => format!("{description} {more}").into(),
+        };
+        Tool::new(name, description, (self.takes)())
             .with_title(title)
-            .with_raw_output_schema(schemas.output)
+            .with_raw_output_schema(output_schema(output).into())
             .with_annotations(effect.annotations())
     }
 

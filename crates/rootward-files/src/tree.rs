@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use rootward_core::Shown;
+use crate::name::escaped;
 
 /// How many entries a tree may have.
 pub(crate) const MOST_ENTRIES: usize = 250_000;
@@ -176,19 +176,18 @@ fn indent(text: &mut String, steps: usize) {
     }
 }
 
-/// A name as a JSON text; one that is not UTF-8 is shown with its bytes escaped.
+/// A name as a JSON text; in one that is not UTF-8, bytes are escaped as in other lists.
 fn quoted(text: &mut String, name: &[u8]) {
+    let is_plain = |byte: u8| byte >= 0x20 && byte != b'"' && byte != b'\\';
     match str::from_utf8(name) {
-        Ok(name) if !name.bytes().any(|byte| byte < 0x20 || byte == b'"' || byte == b'\\') => {
+        Ok(name) if name.bytes().all(is_plain) => {
             text.push('"');
             text.push_str(name);
             text.push('"');
         }
-        Ok(name) => text.push_str(&serde_json::Value::from(name).to_string()),
-        Err(_) => {
-            use std::os::unix::ffi::OsStrExt;
-            let shown = Shown::new(std::ffi::OsStr::from_bytes(name)).to_string();
-            text.push_str(&serde_json::Value::from(shown).to_string());
+        _ => {
+            let name = escaped(name).unwrap_or_else(|| String::from_utf8_lossy(name).into_owned());
+            text.push_str(&serde_json::Value::from(name).to_string());
         }
     }
 }

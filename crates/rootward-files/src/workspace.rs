@@ -1,14 +1,20 @@
-//! The roots in force, in the words of a tool's description: a model that knows them asks for what it can have.
+//! The current roots, in the words of a tool's description, and which tools can do anything in them.
 
-use rootward_core::Access;
-use rootward_server::{Roots, roots_in_words};
+use rootward_core::session::Reach;
+use rootward_server::{Access, Roots, roots_in_words};
 
 /// What stands at the end of a tool's description.
 pub(crate) fn sentence(roots: Option<&Roots>) -> String {
     roots_in_words(roots, Some("list_allowed_directories"))
 }
 
-/// Whether something may be executed in a root in force.
-pub(crate) fn may_execute(roots: Option<&Roots>) -> bool {
-    roots.is_some_and(|roots| roots.list().iter().any(|placed| placed.root.access.contains(Access::EXECUTE)))
+/// Whether some root gives this access. Roots that are not known yet may; but commands run only where an operator is known to allow them.
+pub(crate) fn gives(roots: Option<&Roots>, needs: Access) -> bool {
+    match roots {
+        Some(roots) if roots.reach() == Reach::Roots => {
+            let given = roots.list().iter().fold(Access::NONE, |sum, placed| sum | placed.root.access);
+            given.contains(needs)
+        }
+        _ => !needs.contains(Access::EXECUTE),
+    }
 }

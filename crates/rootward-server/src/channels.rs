@@ -18,7 +18,6 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::exchange::{Exchange, Incoming, LONGEST, More, Outgoing, Read, read, too_long};
 use crate::flow::UnderWay;
-use crate::json;
 
 /// How long a client is silent before its session rests.
 const REST_AFTER: Duration = Duration::from_secs(1);
@@ -190,8 +189,7 @@ impl Outgoing for ToChannel {
         }
         let to_client = self.sender.clone();
         async move {
-            let mut bytes = Vec::new();
-            json::write(&mut bytes, &message)?;
+            let bytes = serde_json::to_vec(&message)?;
             drop(message);
             to_client.send(bytes.into()).await.map_err(|_| io::ErrorKind::BrokenPipe.into())
         }

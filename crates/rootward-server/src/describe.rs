@@ -81,7 +81,7 @@ impl Described {
         let sentence = roots_in_words(roots, None);
         for tool in &mut tools.tools {
             let takes_path =
-                serde_json::to_string(&tool.input_schema).is_ok_and(|schema| schema.contains("\"rooted-path\""));
+                serde_json::to_string(&tool.input_schema).is_ok_and(|schema| schema.contains("\"x-rootward-access\""));
             if takes_path {
                 let before = tool.description.take().unwrap_or_default();
                 tool.description = Some(format!("{before} {sentence}").trim_start().to_owned().into());

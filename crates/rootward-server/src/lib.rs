@@ -102,7 +102,6 @@ mod given;
 pub mod guide;
 mod http;
 mod in_order;
-mod json;
 #[cfg(feature = "http")]
 mod listener;
 mod listening;
@@ -130,7 +129,7 @@ pub use error::{PageError, PathError};
 pub use http::RootedHttp;
 #[cfg(feature = "http")]
 pub use listener::HttpListener;
-pub use path::{Create, Delete, Execute, Last, Read, ReadWrite, RootedPath, Use, Write};
+pub use path::{Create, Delete, Execute, Last, NewReading, OtherReading, Read, ReadWrite, RootedPath, Use, Write};
 pub use principal::Principal;
 pub use refusal::RefusalAnswer;
 pub use resting::SessionError;

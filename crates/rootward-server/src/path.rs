@@ -1,6 +1,7 @@
 //! An argument that is a grant: a path that was decided before the tool's body sees it.
 
 use std::borrow::Cow;
+use std::ffi::OsString;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -33,6 +34,31 @@ pub trait Use: 'static {
     const LAST: Last;
     /// Shown in the schema.
     const WORD: &'static str;
+
+    /// What else a text names, for a server whose lists show some names escaped; usually nothing. See [`Roots::check_either`].
+    fn other_reading(_: &str) -> Option<OtherReading> {
+        None
+    }
+}
+
+/// What a text names where nothing has it as its path.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OtherReading {
+    /// The path that is meant, if something is there.
+    pub existing: OsString,
+    /// The path that is meant, if nothing is there yet; none where that is the text itself.
+    pub new: Option<NewReading>,
+}
+
+/// What a text names where nothing is yet.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NewReading {
+    /// The path.
+    pub path: OsString,
+    /// A directory above it, which must exist.
+    pub directory: OsString,
+    /// The same directory as the text has it, which must not.
+    pub as_text: String,
 }
 
 /// What is meant where the last name of a path is a link.
@@ -104,18 +130,14 @@ impl<'de, A: Use> Deserialize<'de> for RootedPath<A> {
         let path = String::deserialize(deserializer)?;
         let scope = Scope::current().map_err(D::Error::custom)?;
         let roots = scope.known(Some((&path, A::ACCESS))).map_err(D::Error::custom)?;
-        let decision = match A::LAST {
-            Last::Followed => roots.check(&path, A::ACCESS),
-            Last::Meant => roots.check_entry(&path, A::ACCESS),
-        };
-        match decision {
+        match roots.check_either(&path, A::other_reading(&path).as_ref(), A::ACCESS, A::LAST) {
             Ok(grant) => Ok(RootedPath { grant, asked: path.into(), kind: PhantomData }),
             Err(denial) => Err(D::Error::custom(scope.refuse(&denial).sentence())),
         }
     }
 }
 
-/// A string with `"format": "rooted-path"`, and in `x-rootward-access` what it is used for.
+/// A string that says in `x-rootward-access` what it is used for. Not a `format`: some clients warn about formats that they do not know.
 impl<A: Use> JsonSchema for RootedPath<A> {
     fn inline_schema() -> bool {
         true
@@ -128,7 +150,6 @@ impl<A: Use> JsonSchema for RootedPath<A> {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "type": "string",
-            "format": "rooted-path",
             "x-rootward-access": A::WORD,
         })
     }

@@ -11,6 +11,7 @@ use rootward_protocol::session::{LeftOut, Published};
 use rootward_protocol::{HostLimits, Refusal};
 
 use crate::error::PageError;
+use crate::path::{Last, OtherReading};
 use crate::record::{Decided, Parties, record};
 use crate::scope::Scope;
 use crate::settings::Ground;
@@ -47,6 +48,45 @@ impl Roots {
     pub fn check_entry(&self, path: impl AsRef<OsStr>, access: Access) -> Result<Grant, Denial> {
         let decision = self.guard().check_entry(&path, access).and_then(|grant| self.limited(path.as_ref(), grant));
         self.on_record(path.as_ref(), access, decision)
+    }
+
+    /// The same for a text that may have another reading, because a list showed a name escaped.
+    ///
+    /// The text itself counts where something has it as its path, and where that path is refused. Else the other reading counts, if something is there, or
+    /// if it is refused. For something new, a directory above it must exist by the other reading and not by the text. Whichever it is, that path is
+    /// decided whole, like any other, goes on record, and is what the grant opens.
+    pub fn check_either(
+        &self,
+        text: &str,
+        other: Option<&OtherReading>,
+        access: Access,
+        last: Last,
+    ) -> Result<Grant, Denial> {
+        let text = OsStr::new(text);
+        let decide = |path: &OsStr| {
+            let guard = self.guard();
+            let decision = match last {
+                Last::Followed => guard.check(path, access),
+                Last::Meant => guard.check_entry(path, access),
+            };
+            decision.and_then(|grant| self.limited(path, grant))
+        };
+        // SECURITY: one reading is chosen, then decided; a grant is never for another path than the one that was decided
+        // (test: a_name_that_is_not_utf8_is_decided_as_the_file_that_it_names)
+        let is_absent = |decision: &Result<Grant, Denial>| decision.as_ref().is_ok_and(|grant| !grant.exists());
+        let decision = decide(text);
+        let Some(other) = other.filter(|_| is_absent(&decision)) else { return self.on_record(text, access, decision) };
+        let existing = decide(&other.existing);
+        if !is_absent(&existing) {
+            return self.on_record(&other.existing, access, existing);
+        }
+        let exists = |path: &OsStr| self.guard().check(path, Access::NONE).is_ok_and(|grant| grant.exists());
+        match &other.new {
+            Some(new) if !exists(new.as_text.as_ref()) && exists(&new.directory) => {
+                self.on_record(&new.path, access, decide(&new.path))
+            }
+            _ => self.on_record(text, access, decision),
+        }
     }
 
     /// Refuses an act that can touch everything in the roots, for a call whose client allows it less. `grant` is where it begins.

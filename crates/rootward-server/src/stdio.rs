@@ -12,7 +12,6 @@ use tokio::sync::Mutex;
 
 use crate::exchange::{Exchange, Incoming, LONGEST, More, Outgoing, Read, read, too_long};
 use crate::flow::UnderWay;
-use crate::json;
 
 const CHUNK: usize = 8 << 10;
 
@@ -99,7 +98,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Outgoing for LinesOut<W> {
             let mut write = write.lock().await;
             let Write { into, line } = &mut *write;
             line.clear();
-            json::write(line, &message)?;
+            serde_json::to_writer(&mut *line, &message)?;
             drop(message);
             line.push(b'\n');
             into.write_all(line).await?;

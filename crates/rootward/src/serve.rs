@@ -50,8 +50,8 @@ pub(crate) struct Serve {
     /// `ROOTWARD_ROOTS`, else those of the settings file. Where there are none at all, the saved roots (`rootward roots`)
     #[arg(value_name = "DIR")]
     roots: Vec<OsString>,
-    /// Which sets of tools to offer, separated by commas: `files`, which is always offered, and `project`, which tells what a project is
-    /// made of, where its documentation is and how it is built
+    /// Which sets of tools to list, separated by commas: `files` (always listed), `project` (what a project is made of, where its
+    /// documentation is and how it is built), `roots` (`get-roots` and `roots`, which are answered even if they are not listed)
     #[arg(long, value_name = "SETS", value_delimiter = ',', value_parser = str::parse::<Toolset>)]
     tools: Vec<Toolset>,
     /// Which files to list as resources: `templates` (none, because clients fill in templates; the default), `top` (those directly in a

@@ -6,12 +6,10 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 /// Tools that the reference does not have.
-const MORE_TOOLS: [&str; 7] =
-    ["append_file", "copy_file", "delete_file", "get-roots", "path_in_roots", "roots", "search_content"];
+const MORE_TOOLS: [&str; 5] = ["append_file", "copy_file", "delete_file", "path_in_roots", "search_content"];
 
 /// Arguments that it does not have, by tool.
-const MORE_ARGUMENTS: [(&str, &[&str]); 2] =
-    [("read_file", &["limit", "offset"]), ("read_text_file", &["limit", "offset"])];
+const MORE_ARGUMENTS: [(&str, &[&str]); 1] = [("read_text_file", &["limit", "offset"])];
 
 /// Compares two answers to `tools/list`; how many tools are the same.
 pub(super) fn compare(there: &Value, here: &Value) -> Result<usize> {

@@ -75,7 +75,7 @@ pub(super) const OF_SERVE: [Situation; 7] = [
         served: &[],
         steps: &[
             Answer(Roots(&[FIRST])),
-            Describe { legacy: "Read…", modern: "Read…" },
+            Describe { legacy: "List…", modern: "List…" },
             Call(
                 ToolCall("read_text_file", r#"{"path": "STAGE/third/file"}"#),
                 RefusedWith(

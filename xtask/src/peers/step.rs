@@ -95,7 +95,7 @@ pub(crate) enum Step {
     GiveUp(&'static str),
     /// The same, and while it waits for that, lists the tools.
     ReadBesideList(&'static str, Outcome),
-    /// Lists the tools, compiles all their schemas, and looks at how the one that reads is described, which differs by era.
+    /// Lists the tools, compiles all their schemas, and looks at how the one that lists the roots is described, which differs by era.
     Describe { legacy: &'static str, modern: &'static str },
     /// Calls a tool.
     Call(ToolCall, Outcome),
@@ -124,7 +124,7 @@ impl Step {
             (Read(directory, _), _) => Some(json!({"read": file(directory)})),
             (GiveUp(directory), _) => Some(json!({"give_up": file(directory)})),
             (ReadBesideList(directory, _), _) => Some(json!({"read_beside_list": file(directory)})),
-            (Describe { .. }, _) => Some(json!({"describe": true})),
+            (Describe { .. }, _) => Some(json!({"describe": "list_allowed_directories"})),
             (Call(call, _), _) => Some(json!({"call": call.script(stage)})),
             (CallDuring(call, _, other, _), _) => {
                 Some(json!({"call": call.script(stage), "meanwhile": other.script(stage)}))

@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 
 use rootward_core::session::Reach;
 use rootward_core::{FileKind, Grant, Visit, WalkEntry, WalkOptions};
-use rootward_server::{Access, RootedPath, Roots, refused};
+use rootward_server::{Access, Roots, refused};
 
 use crate::call::Work;
 use crate::failure::Failure;
+use crate::path::FilePath;
 
 /// How many roots one call looks at.
 const MOST_ROOTS: usize = 50;
@@ -61,7 +62,7 @@ pub(crate) struct Places {
 
 impl Places {
     /// What was asked for, or else every root.
-    pub(crate) fn of(path: Option<RootedPath>, roots: &Roots) -> Result<Places, Failure> {
+    pub(crate) fn of(path: Option<FilePath>, roots: &Roots) -> Result<Places, Failure> {
         if let Some(path) = path {
             let grant = path.into_grant();
             let place = Place { path: grant.named_path(), name: None, grant: Ok(grant) };

@@ -3,22 +3,23 @@
 use std::io::ErrorKind;
 
 use rootward_core::Shown;
-use rootward_server::{GrantError, RootedPath, Write};
+use rootward_server::{GrantError, Write};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::answer::Answer;
 use crate::call::Call;
 use crate::failure::Failure;
-use crate::tool::{About, Effect, FileTool, Offered, Output};
+use crate::path::FilePath;
+use crate::tool::{About, Effect, FileTool, Output};
 
 pub(crate) struct AppendFile;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Arguments {
-    /// The file: absolute, or relative to the first root
-    path: RootedPath<Write>,
-    /// What is added, as it is: begin with a newline where the file may not end in one
+    /// Absolute, or relative to the first root
+    path: FilePath<Write>,
+    /// Begin with a newline if the file may not end in one
     content: String,
 }
 
@@ -26,10 +27,9 @@ impl FileTool for AppendFile {
     const ABOUT: About = About {
         name: "append_file",
         title: "Append to File",
-        description: "Add text to the end of a file, or create it. What the file holds already is left as it is.",
+        description: "Add text to the end of a file, or create it.",
         effect: Effect::Changes,
         output: Output::Text,
-        offered: Offered::WithRoots,
     };
     type Arguments = Arguments;
 

@@ -3,23 +3,24 @@
 use std::io::ErrorKind;
 
 use rootward_core::Shown;
-use rootward_server::{Create, GrantError, Replace, RootedPath};
+use rootward_server::{Create, GrantError, Replace};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::answer::Answer;
 use crate::call::Call;
 use crate::failure::Failure;
-use crate::tool::{About, Effect, FileTool, Offered, Output};
+use crate::path::FilePath;
+use crate::tool::{About, Effect, FileTool, Output};
 
 pub(crate) struct CopyFile;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Arguments {
-    /// The file: absolute, or relative to the first root
-    source: RootedPath,
-    /// The name of the copy, which must not exist; its directory must
-    destination: RootedPath<Create>,
+    /// Absolute, or relative to the first root
+    source: FilePath,
+    /// Must not exist; its directory must
+    destination: FilePath<Create>,
 }
 
 impl FileTool for CopyFile {
@@ -29,7 +30,6 @@ impl FileTool for CopyFile {
         description: "Copy a file, its permissions included. Fails if the destination exists.",
         effect: Effect::Makes,
         output: Output::Text,
-        offered: Offered::WithRoots,
     };
     type Arguments = Arguments;
 
@@ -46,7 +46,7 @@ impl FileTool for CopyFile {
     }
 }
 
-fn failed(error: GrantError, source: &RootedPath, destination: &RootedPath<Create>) -> Failure {
+fn failed(error: GrantError, source: &FilePath, destination: &FilePath<Create>) -> Failure {
     match &error {
         GrantError::Io { source: reason, .. } if reason.kind() == ErrorKind::Interrupted => Failure::Stopped,
         GrantError::Io { path, source: reason }

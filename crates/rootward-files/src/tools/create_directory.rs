@@ -3,31 +3,31 @@
 use std::io::ErrorKind;
 
 use rootward_core::Shown;
-use rootward_server::{GrantError, RootedPath, Write};
+use rootward_server::{GrantError, Write};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::answer::Answer;
 use crate::call::Call;
 use crate::failure::Failure;
-use crate::tool::{About, Effect, FileTool, Offered, Output};
+use crate::path::FilePath;
+use crate::tool::{About, Effect, FileTool, Output};
 
 pub(crate) struct CreateDirectory;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Arguments {
-    /// The directory: absolute, or relative to the first root
-    path: RootedPath<Write>,
+    /// Absolute, or relative to the first root
+    path: FilePath<Write>,
 }
 
 impl FileTool for CreateDirectory {
     const ABOUT: About = About {
         name: "create_directory",
         title: "Create Directory",
-        description: "Create a directory, and those above it that are missing. One that exists is fine.",
+        description: "Create a directory, and missing ones above it. Succeeds if it exists already.",
         effect: Effect::Makes,
         output: Output::Text,
-        offered: Offered::WithRoots,
     };
     type Arguments = Arguments;
 

@@ -4,15 +4,15 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::{Mutex, PoisonError};
 
 use rootward_core::{FileKind, Ignore, Shown, Visit, WalkOptions};
-use rootward_server::RootedPath;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::answer::Answer;
 use crate::call::{Call, Work};
 use crate::failure::Failure;
+use crate::path::FilePath;
 use crate::pattern::{Patterns, Plain};
-use crate::tool::{About, Effect, FileTool, Offered, Output};
+use crate::tool::{About, Effect, FileTool, Output};
 use crate::tree::{Full, Kind, MOST_ENTRIES, Tree};
 
 /// How many entries are met before the work is told of them.
@@ -22,9 +22,9 @@ pub(crate) struct DirectoryTree;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Arguments {
-    /// The directory: absolute, or relative to the first root
-    path: RootedPath,
-    /// What to leave out: globs for paths below the directory; one without `*` also means every entry of that name
+    /// Absolute, or relative to the first root
+    path: FilePath,
+    /// Globs for paths to leave out; one without `*` leaves out every entry of that name
     #[serde(default, rename = "excludePatterns")]
     exclude: Vec<String>,
 }
@@ -33,11 +33,10 @@ impl FileTool for DirectoryTree {
     const ABOUT: About = About {
         name: "directory_tree",
         title: "Directory Tree",
-        description: "Show all that is below a directory as JSON: a list of `name`, `type` (`file` or `directory`) and, for \
-                      directories, `children`. Sorted by name; links are shown as files.",
+        description: "Show everything below a directory as JSON: `name`, `type` (`file` or `directory`) and the `children` of \
+                      directories. Links are shown as files.",
         effect: Effect::Reads,
         output: Output::Text,
-        offered: Offered::WithRoots,
     };
     type Arguments = Arguments;
 
@@ -57,7 +56,7 @@ enum Ended {
     Failed(Failure),
 }
 
-fn written(path: &RootedPath, exclude: &Patterns, work: &Work) -> Result<String, Failure> {
+fn written(path: &FilePath, exclude: &Patterns, work: &Work) -> Result<String, Failure> {
     let growing = Mutex::new(Growing { tree: Tree::new(), ended: None });
     let options = WalkOptions { ignore: Ignore::Nothing, ..WalkOptions::default() };
     path.walk(options, |entry| {

@@ -4,7 +4,6 @@ use std::fmt::Write;
 use std::time::SystemTime;
 
 use rootward_core::FileKind;
-use rootward_server::RootedPath;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -12,25 +11,25 @@ use serde_json::{Value, json};
 use crate::answer::Answer;
 use crate::call::Call;
 use crate::failure::Failure;
+use crate::path::FilePath;
 use crate::schemas::or_null;
-use crate::tool::{About, Effect, FileTool, Offered, Output};
+use crate::tool::{About, Effect, FileTool, Output};
 
 pub(crate) struct GetFileInfo;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Arguments {
-    /// The file or directory: absolute, or relative to the first root
-    path: RootedPath,
+    /// Absolute, or relative to the first root
+    path: FilePath,
 }
 
 impl FileTool for GetFileInfo {
     const ABOUT: About = About {
         name: "get_file_info",
         title: "Get File Info",
-        description: "Describe a file or directory: size in bytes, times (UTC), kind, permissions.",
+        description: "Describe a file or directory: size in bytes, times (UTC), kind, permissions (octal).",
         effect: Effect::Reads,
-        output: Output::Data("content", properties),
-        offered: Offered::WithRoots,
+        output: Output::Data(properties),
     };
     type Arguments = Arguments;
 
@@ -70,16 +69,16 @@ fn in_words(time: SystemTime) -> Option<String> {
 }
 
 fn properties() -> Value {
-    let time = or_null("string", "UTC, ISO 8601");
+    let time = or_null("string");
     json!({
         "content": {"type": "string"},
-        "size": {"type": "integer", "description": "In bytes"},
+        "size": {"type": "integer"},
         "created": time,
         "modified": time,
         "accessed": time,
         "isDirectory": {"type": "boolean"},
         "isFile": {"type": "boolean"},
-        "permissions": {"type": "string", "description": "Three octal digits"},
+        "permissions": {"type": "string"},
         "kind": {"enum": ["file", "directory", "link", "special"]},
     })
 }

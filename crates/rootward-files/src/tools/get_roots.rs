@@ -8,13 +8,14 @@ use serde_json::{Value, json};
 use crate::answer::Answer;
 use crate::call::Call;
 use crate::failure::Failure;
-use crate::tool::{About, Effect, FileTool, Offered, Output};
+use crate::schemas::strings;
+use crate::tool::{About, Effect, FileTool, Output};
 
 pub(crate) struct GetRoots;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Arguments {
-    /// Where a page begins: the `nextCursor` of the one before
+    /// The `nextCursor` of the page before
     cursor: Option<String>,
 }
 
@@ -22,10 +23,9 @@ impl FileTool for GetRoots {
     const ABOUT: About = About {
         name: "get-roots",
         title: "Get Roots",
-        description: "Tell which roots are in force and why: what the client can do, its state, the mode, and the roots, 50 at a time.",
+        description: "Tell the current roots and why these: what the client supports, its state, the mode, and the roots, 50 per page.",
         effect: Effect::Reads,
-        output: Output::Data("rootsCount", properties),
-        offered: Offered::Always,
+        output: Output::Data(properties),
     };
     type Arguments = Arguments;
 
@@ -41,21 +41,17 @@ impl FileTool for GetRoots {
 
 fn properties() -> Value {
     json!({
-        "supportsRoots": {"type": "boolean", "description": "Whether the client can be asked"},
-        "rootsListChanged": {"type": "boolean", "description": "Whether it says when its roots change"},
-        "rootsCount": {"type": "integer", "description": "How many there are in all"},
-        "roots": {"type": "array", "description": "Those of this page", "items": {"type": "object"}},
-        "filePaths": {"type": "array", "items": {"type": "string"}},
-        "leftOut": {
-            "type": "array",
-            "description": "Roots that the client named and that are left out; `reason` is `unusable`, `refused` or `unavailable`",
-            "items": {"type": "object"},
-        },
-        "state": {"type": "string", "description": "Of the client"},
-        "why": {"type": "string", "description": "Why these"},
+        "supportsRoots": {"type": "boolean"},
+        "rootsListChanged": {"type": "boolean"},
+        "rootsCount": {"type": "integer"},
+        "roots": {"type": "array", "items": {"type": "object"}},
+        "filePaths": strings(),
+        "leftOut": {"type": "array", "items": {"type": "object"}},
+        "state": {"type": "string"},
+        "why": {"type": "string"},
         "generation": {"type": "integer"},
-        "mode": {"type": "string", "description": "How the client's roots and the operator's combine"},
-        "confinement": {"type": "string", "description": "How strongly the kernel holds the server's process"},
-        "nextCursor": {"type": "string", "description": "Where the next page begins"},
+        "mode": {"type": "string"},
+        "confinement": {"type": "string"},
+        "nextCursor": {"type": "string"},
     })
 }

@@ -1,7 +1,7 @@
 //! `list_allowed_directories`: the roots in force, as the reference server lists them.
 
 use rootward_core::session::Reach;
-use rootward_server::roots;
+use rootward_server::{Roots, roots};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -9,7 +9,8 @@ use crate::answer::Answer;
 use crate::call::Call;
 use crate::failure::Failure;
 use crate::name::on_one_line;
-use crate::tool::{About, Effect, FileTool, Offered, Output};
+use crate::tool::{About, Effect, FileTool, Output};
+use crate::workspace;
 
 pub(crate) struct ListAllowedDirectories;
 
@@ -20,13 +21,15 @@ impl FileTool for ListAllowedDirectories {
     const ABOUT: About = About {
         name: "list_allowed_directories",
         title: "List Allowed Directories",
-        description: "List the directories that are shared, one a line; all that is below them is, too. `roots` tells also what may \
-                      be done in each.",
+        description: "List the shared directories.",
         effect: Effect::Reads,
         output: Output::Text,
-        offered: Offered::Always,
     };
     type Arguments = Arguments;
+
+    fn about_roots(roots: Option<&Roots>) -> Option<String> {
+        Some(workspace::sentence(roots))
+    }
 
     async fn call(_: Arguments, _: &Call) -> Result<Answer, Failure> {
         let roots = roots().await?;

@@ -3,7 +3,6 @@
 use std::ffi::OsStr;
 
 use rootward_core::FileKind;
-use rootward_server::RootedPath;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -11,7 +10,8 @@ use crate::answer::Answer;
 use crate::call::Call;
 use crate::failure::Failure;
 use crate::name::on_one_line;
-use crate::tool::{About, Effect, FileTool, Offered, Output};
+use crate::path::FilePath;
+use crate::tool::{About, Effect, FileTool, Output};
 
 /// How many entries a list has.
 pub(crate) const MOST: usize = 50_000;
@@ -20,19 +20,17 @@ pub(crate) struct ListDirectory;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Arguments {
-    /// The directory: absolute, or relative to the first root
-    path: RootedPath,
+    /// Absolute, or relative to the first root
+    path: FilePath,
 }
 
 impl FileTool for ListDirectory {
     const ABOUT: About = About {
         name: "list_directory",
         title: "List Directory",
-        description: "List a directory, one entry a line: directories behind `[DIR]`, everything else behind `[FILE]`. Sorted by \
-                      name.",
+        description: "List a directory, one entry per line, sorted by name: `[DIR]` before directories, `[FILE]` before everything else.",
         effect: Effect::Reads,
         output: Output::TextInPart,
-        offered: Offered::WithRoots,
     };
     type Arguments = Arguments;
 

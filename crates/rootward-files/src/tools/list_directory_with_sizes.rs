@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::sync::{Mutex, PoisonError};
 
 use rootward_core::{FileKind, Ignore, Visit, WalkOptions};
-use rootward_server::RootedPath;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -12,15 +11,16 @@ use super::list_directory::{MOST, line, of_all};
 use crate::answer::Answer;
 use crate::call::{Call, Work};
 use crate::failure::Failure;
-use crate::tool::{About, Effect, FileTool, Offered, Output};
+use crate::path::FilePath;
+use crate::tool::{About, Effect, FileTool, Output};
 
 pub(crate) struct ListDirectoryWithSizes;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Arguments {
-    /// The directory: absolute, or relative to the first root
-    path: RootedPath,
-    /// By `name`, or by `size`, the largest first
+    /// Absolute, or relative to the first root
+    path: FilePath,
+    /// `name` (default), or `size`: the largest first
     #[serde(default, rename = "sortBy")]
     sort: Sort,
 }
@@ -44,10 +44,9 @@ impl FileTool for ListDirectoryWithSizes {
     const ABOUT: About = About {
         name: "list_directory_with_sizes",
         title: "List Directory with Sizes",
-        description: "List a directory with the size of each file, and how many there are and how large they are together.",
+        description: "List a directory with the size of each file, and the number and total size of files.",
         effect: Effect::Reads,
         output: Output::TextInPart,
-        offered: Offered::WithRoots,
     };
     type Arguments = Arguments;
 
@@ -69,7 +68,7 @@ impl FileTool for ListDirectoryWithSizes {
     }
 }
 
-fn sized(path: &RootedPath, work: &Work) -> Result<Vec<Sized>, Failure> {
+fn sized(path: &FilePath, work: &Work) -> Result<Vec<Sized>, Failure> {
     let entries = Mutex::new(Ok(Vec::new()));
     let options = WalkOptions { threads: 1, ignore: Ignore::Nothing, most_depth: 1 };
     path.walk(options, |entry| {

@@ -48,8 +48,9 @@ pub(crate) static TOOLS: &[Listed] = &[
     Listed::of::<delete_file::DeleteFile>(),
     Listed::of::<get_file_info::GetFileInfo>(),
     Listed::of::<list_allowed_directories::ListAllowedDirectories>(),
-    Listed::of::<get_roots::GetRoots>(),
-    Listed::of::<roots::ListRoots>(),
     Listed::of::<path_in_roots::PathInRoots>(),
     Listed::of::<shell::Shell>(),
 ];
+
+/// The tools of the set `roots`, in the order in which they are listed.
+pub(crate) static ROOTS_TOOLS: &[Listed] = &[Listed::of::<get_roots::GetRoots>(), Listed::of::<roots::ListRoots>()];

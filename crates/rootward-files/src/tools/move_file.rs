@@ -3,33 +3,33 @@
 use std::io::ErrorKind;
 
 use rootward_core::Shown;
-use rootward_server::{Create, Delete, GrantError, Replace, RootedPath};
+use rootward_server::{Create, Delete, GrantError, Replace};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::answer::Answer;
 use crate::call::Call;
 use crate::failure::Failure;
-use crate::tool::{About, Effect, FileTool, Offered, Output};
+use crate::path::FilePath;
+use crate::tool::{About, Effect, FileTool, Output};
 
 pub(crate) struct MoveFile;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Arguments {
-    /// What is moved: absolute, or relative to the first root
-    source: RootedPath<Delete>,
-    /// Its new name, which must not exist; its directory must
-    destination: RootedPath<Create>,
+    /// Absolute, or relative to the first root
+    source: FilePath<Delete>,
+    /// Must not exist; its directory must
+    destination: FilePath<Create>,
 }
 
 impl FileTool for MoveFile {
     const ABOUT: About = About {
         name: "move_file",
         title: "Move File",
-        description: "Move or rename a file or a directory. A symbolic link is moved itself. Fails if the destination exists.",
-        effect: Effect::Changes,
+        description: "Move or rename a file or directory; a symbolic link itself is moved. Fails if the destination exists.",
+        effect: Effect::Removes,
         output: Output::Text,
-        offered: Offered::WithRoots,
     };
     type Arguments = Arguments;
 
@@ -44,7 +44,7 @@ impl FileTool for MoveFile {
     }
 }
 
-fn failed(error: GrantError, destination: &RootedPath<Create>) -> Failure {
+fn failed(error: GrantError, destination: &FilePath<Create>) -> Failure {
     if let GrantError::Changed { path } = &error {
         return Failure::said(format!(
             "`{}` was changed while it was copied to another disk, so it stays, and so does the copy, `{}`; `delete_file` one of them",

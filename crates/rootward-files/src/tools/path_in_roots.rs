@@ -9,14 +9,15 @@ use serde_json::{Value, json};
 use crate::answer::Answer;
 use crate::call::Call;
 use crate::failure::Failure;
-use crate::schemas::access;
-use crate::tool::{About, Effect, FileTool, Offered, Output};
+use crate::path::check;
+use crate::schemas::{or_null, strings};
+use crate::tool::{About, Effect, FileTool, Output};
 
 pub(crate) struct PathInRoots;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Arguments {
-    /// The path: absolute, or relative to the first root; it need not exist
+    /// Absolute, or relative to the first root
     path: String,
 }
 
@@ -24,11 +25,9 @@ impl FileTool for PathInRoots {
     const ABOUT: About = About {
         name: "path_in_roots",
         title: "Path in Roots",
-        description: "Tell whether a path lies in what is shared (`inRoots` is true or false), and why not where it does not. `inRoots` is \
-                      null where the client's roots are not known. Whether the path exists is not told.",
+        description: "Tell whether a path is shared, and if not, why. It need not exist. `inRoots` is null if the client has not named its roots.",
         effect: Effect::Reads,
-        output: Output::Data("inRoots", properties),
-        offered: Offered::WithRoots,
+        output: Output::Data(properties),
     };
     type Arguments = Arguments;
 
@@ -48,7 +47,7 @@ impl FileTool for PathInRoots {
         };
         // SECURITY: a refusal says the same of what exists outside and what does not
         // (test: whether_a_path_is_shared_tells_nothing_of_what_lies_outside)
-        Ok(match roots.check(&path, Access::NONE) {
+        Ok(match check(&roots, &path, Access::NONE) {
             Ok(grant) => {
                 let root = &grant.root().root;
                 let root_path = Shown::new(&root.path).to_string();
@@ -75,10 +74,10 @@ fn unknown(path: &str, reason: Code, text: &str) -> Answer {
 
 fn properties() -> Value {
     json!({
-        "inRoots": {"anyOf": [{"type": "boolean"}, {"type": "null"}], "description": "Null where the client's roots are not known"},
-        "path": {"type": "string", "description": "As it was asked for"},
-        "root": {"type": "string", "description": "The root it lies in"},
-        "access": access("What may be done in that root"),
-        "reason": {"type": "string", "description": "The code of the refusal"},
+        "inRoots": or_null("boolean"),
+        "path": or_null("string"),
+        "root": {"type": "string"},
+        "access": strings(),
+        "reason": {"type": "string"},
     })
 }

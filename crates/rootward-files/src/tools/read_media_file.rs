@@ -8,7 +8,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use rmcp::model::{ContentBlock, ResourceContents};
 use rootward_core::{OpenFile, PathStyle, RootUri, Shown};
-use rootward_server::{GrantError, RootedPath};
+use rootward_server::GrantError;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -17,7 +17,8 @@ use super::read_text_file::SMALL;
 use crate::answer::Answer;
 use crate::call::Call;
 use crate::failure::Failure;
-use crate::tool::{About, Effect, FileTool, Offered, Output};
+use crate::path::FilePath;
+use crate::tool::{About, Effect, FileTool, Output};
 
 /// The largest file that is given back, in bytes.
 const LARGEST: u64 = 8 << 20;
@@ -26,19 +27,17 @@ pub(crate) struct ReadMediaFile;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Arguments {
-    /// The file: absolute, or relative to the first root
-    path: RootedPath,
+    /// Absolute, or relative to the first root
+    path: FilePath,
 }
 
 impl FileTool for ReadMediaFile {
     const ABOUT: About = About {
         name: "read_media_file",
         title: "Read Media File",
-        description: "Read the bytes of a file, 8 MiB at the most: an image or a sound as such, any other file as an embedded \
-                      resource.",
+        description: "Read an image, a sound or any other binary file, at most 8 MiB.",
         effect: Effect::Reads,
-        output: Output::Data("content", || json!({"content": {"type": "array", "items": {"type": "object"}}})),
-        offered: Offered::WithRoots,
+        output: Output::Data(|| json!({"content": {"type": "array", "items": {"type": "object"}}})),
     };
     type Arguments = Arguments;
 

@@ -9,7 +9,8 @@ use super::read_text_file::{SMALL, whole};
 use crate::answer::Answer;
 use crate::call::Call;
 use crate::failure::Failure;
-use crate::tool::{About, Effect, FileTool, Offered, Output};
+use crate::path::check;
+use crate::tool::{About, Effect, FileTool, Output};
 
 /// How many files a call may ask for.
 const MOST_FILES: usize = 1000;
@@ -21,7 +22,7 @@ pub(crate) struct ReadMultipleFiles;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Arguments {
-    /// The files: absolute, or relative to the first root
+    /// Each absolute, or relative to the first root
     #[schemars(length(min = 1))]
     paths: Vec<String>,
 }
@@ -30,11 +31,9 @@ impl FileTool for ReadMultipleFiles {
     const ABOUT: About = About {
         name: "read_multiple_files",
         title: "Read Multiple Files",
-        description: "Read several files as text, 8 MiB together at the most. Each stands behind its path; one that cannot be read \
-                      has a line that says why, and the others are read all the same.",
+        description: "Read several files as text, together at most 8 MiB. One that cannot be read does not stop the others.",
         effect: Effect::Reads,
         output: Output::Text,
-        offered: Offered::WithRoots,
     };
     type Arguments = Arguments;
 
@@ -80,7 +79,7 @@ impl FileTool for ReadMultipleFiles {
 }
 
 async fn read(roots: &Roots, path: &str, call: &Call) -> Result<String, Failure> {
-    let file = roots.check(path, Access::READ)?.open()?;
+    let file = check(roots, path, Access::READ)?.open()?;
     if file.size() <= SMALL { whole(&file) } else { call.apart("files", move |_| whole(&file)).await }
 }
 

@@ -1,7 +1,7 @@
 //! `read_text_file`: a file as text, whole or some lines of it; and `read_file`, its old name.
 
 use rootward_core::{OpenFile, Shown};
-use rootward_server::{GrantError, RootedPath};
+use rootward_server::GrantError;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -10,8 +10,9 @@ use crate::call::Call;
 use crate::count::Count;
 use crate::failure::Failure;
 use crate::lines::{self, Did};
+use crate::path::FilePath;
 use crate::text::{self, MOST_BYTES};
-use crate::tool::{About, Effect, FileTool, Offered, Output};
+use crate::tool::{About, Effect, FileTool, Output};
 
 /// The largest file that is read between other calls: for so little, a thread of its own costs more than the reading.
 pub(crate) const SMALL: u64 = 256 << 10;
@@ -22,16 +23,31 @@ pub(crate) struct ReadFile;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Arguments {
-    /// The file: absolute, or relative to the first root
-    path: RootedPath,
-    /// Only the first so many lines
+    /// Absolute, or relative to the first root
+    path: FilePath,
+    /// Return only the first N lines
     head: Option<Count>,
-    /// Only the last so many lines
+    /// Return only the last N lines
     tail: Option<Count>,
-    /// Only from this line on, counted from 1
+    /// The first line to return, counted from 1
     offset: Option<Count>,
-    /// Only so many lines
+    /// How many lines to return
     limit: Option<Count>,
+}
+
+/// The same for `read_file`, whose schema is that of the reference server.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct OldArguments(#[schemars(with = "OldSchema")] Arguments);
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+struct OldSchema {
+    /// Absolute, or relative to the first root
+    path: FilePath,
+    /// Return only the first N lines
+    head: Option<Count>,
+    /// Return only the last N lines
+    tail: Option<Count>,
 }
 
 /// Which part of a file.
@@ -46,11 +62,9 @@ impl FileTool for ReadTextFile {
     const ABOUT: About = About {
         name: "read_text_file",
         title: "Read Text File",
-        description: "Read a file as text, 4 MiB at the most; of a longer one read some lines: `head`, `tail`, or `offset` \
-                      and `limit`.",
+        description: "Read a file as text, at most 4 MiB; read longer ones in part: `head`, `tail`, or `offset` and `limit`.",
         effect: Effect::Reads,
         output: Output::Text,
-        offered: Offered::WithRoots,
     };
     type Arguments = Arguments;
 
@@ -66,9 +80,9 @@ impl FileTool for ReadFile {
         description: "Read a file as text. Deprecated: use `read_text_file`.",
         ..ReadTextFile::ABOUT
     };
-    type Arguments = Arguments;
+    type Arguments = OldArguments;
 
-    async fn call(arguments: Arguments, call: &Call) -> Result<Answer, Failure> {
+    async fn call(OldArguments(arguments): OldArguments, call: &Call) -> Result<Answer, Failure> {
         read(arguments, call).await
     }
 }

@@ -11,8 +11,8 @@ use crate::answer::Answer;
 use crate::call::Call;
 use crate::failure::Failure;
 use crate::name::on_one_line;
-use crate::schemas::access;
-use crate::tool::{About, Effect, FileTool, Offered, Output};
+use crate::schemas::strings;
+use crate::tool::{About, Effect, FileTool, Output};
 
 pub(crate) struct ListRoots;
 
@@ -23,10 +23,9 @@ impl FileTool for ListRoots {
     const ABOUT: About = About {
         name: "roots",
         title: "Roots",
-        description: "List the directories and files that are shared, and what may be done in each: read, write, delete, execute.",
+        description: "List the shared directories and files, and what may be done in each: read, write, delete, execute.",
         effect: Effect::Reads,
-        output: Output::Data("roots", properties),
-        offered: Offered::Always,
+        output: Output::Data(properties),
     };
     type Arguments = Arguments;
 
@@ -68,9 +67,8 @@ fn properties() -> Value {
             "uri": {"type": "string"},
             "name": {"type": "string"},
             "path": {"type": "string"},
-            "access": access("What may be done in it"),
+            "access": strings(),
         },
-        "required": ["path", "access"],
     });
     json!({"roots": {"type": "array", "items": root}})
 }

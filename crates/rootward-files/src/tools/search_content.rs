@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use rootward_core::RootKind;
-use rootward_server::{Access, RootedPath, roots};
+use rootward_server::{Access, roots};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -14,10 +14,11 @@ use crate::call::Call;
 use crate::count::Count;
 use crate::failure::Failure;
 use crate::name::on_one_line;
+use crate::path::FilePath;
 use crate::search::{
     self, Asked, Case, Found, FoundIn, Full, Hidden, LineKind, MOST_BYTES, MOST_MATCHES, Query, Reading,
 };
-use crate::tool::{About, Effect, FileTool, Offered, Output};
+use crate::tool::{About, Effect, FileTool, Output};
 
 /// How many matches are answered with unless more are asked for.
 const USUAL_LIMIT: usize = 200;
@@ -26,25 +27,25 @@ pub(crate) struct SearchContent;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Arguments {
-    /// What to search for in each line: a regular expression as ripgrep takes it
+    /// A regular expression, as ripgrep takes it; it is searched for in each line
     pattern: String,
-    /// The directory or file to search: absolute, or relative to the first root; without it, the first root
-    path: Option<RootedPath>,
-    /// Which files, relative to `path`: `*.rs`, `src/**/*.{ts,tsx}`; `!` before a glob leaves out what it matches
+    /// The directory or file to search; by default the first root
+    path: Option<FilePath>,
+    /// Which files, relative to `path`: `*.rs`, `src/**/*.{ts,tsx}`; `!` at the start leaves out matches
     glob: Option<Globs>,
-    /// How many lines to show before and after each match
+    /// Lines to show before and after each match
     #[serde(default)]
     #[schemars(range(max = 50))]
     context: usize,
-    /// After how many matches to stop: 200 unless it is set, at most 5000
+    /// Stop after this many matches: 200 by default, at most 5000
     limit: Option<Count>,
-    /// Take `a` and `A` for the same
+    /// Match `a` and `A` alike
     #[serde(default)]
     ignore_case: bool,
-    /// Search for `pattern` as it stands, not as an expression
+    /// Take `pattern` as plain text
     #[serde(default)]
     literal: bool,
-    /// Search names that begin with a dot, too
+    /// Also search files whose names begin with a dot
     #[serde(default)]
     hidden: bool,
 }
@@ -60,12 +61,10 @@ impl FileTool for SearchContent {
     const ABOUT: About = About {
         name: "search_content",
         title: "Search Content",
-        description: "Find lines that match a regular expression in the files below a directory. Passes over binary files, what \
-                      `.gitignore` names, and hidden files. Answers like ripgrep: the path, then its lines by number, `:` behind the \
-                      number of a match, `-` behind that of a line around it.",
+        description: "Find lines that match a regular expression in the files below a directory. Skips binary files, hidden files and \
+                      what `.gitignore` names. Shows paths and numbered lines, as ripgrep does.",
         effect: Effect::Reads,
-        output: Output::Data("matches", data_schema),
-        offered: Offered::WithRoots,
+        output: Output::Data(data_schema),
     };
     type Arguments = Arguments;
 
@@ -108,27 +107,10 @@ impl FileTool for SearchContent {
 }
 
 fn data_schema() -> Value {
-    let texts = |which: &str| {
-        let description = format!("The lines {which} it, where `context` asked for them and no other match has them");
-        json!({"type": "array", "items": {"type": "string"}, "description": description})
-    };
     json!({
-        "matches": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "path": {"type": "string"},
-                    "line": {"type": "integer", "description": "Its number, from 1"},
-                    "text": {"type": "string", "description": "The line; `[…]` where a long one is cut"},
-                    "before": texts("before"),
-                    "after": texts("after"),
-                },
-                "required": ["path", "line", "text"],
-            },
-        },
-        "truncated": {"type": "boolean", "description": "Whether the search ended before all was searched"},
-        "files": {"type": "integer", "description": "How many files were searched"},
+        "matches": {"type": "array", "items": {"type": "object"}},
+        "truncated": {"type": "boolean"},
+        "files": {"type": "integer"},
     })
 }
 
@@ -200,7 +182,8 @@ fn data(found: &Found) -> Value {
             match line.kind {
                 LineKind::Before => before.push(&line.text),
                 LineKind::Match => {
-                    let mut one = json!({"path": path.to_string_lossy(), "line": line.number, "text": line.text});
+                    let mut one =
+                        json!({"path": on_one_line(path.as_os_str()), "line": line.number, "text": line.text});
                     if !before.is_empty() {
                         one["before"] = json!(before);
                         before.clear();

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use rootward_core::{Ignore, Visit, WalkOptions};
-use rootward_server::RootedPath;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -13,8 +12,9 @@ use crate::answer::Answer;
 use crate::call::{Call, Work};
 use crate::failure::Failure;
 use crate::name::on_one_line;
+use crate::path::FilePath;
 use crate::pattern::{Patterns, Plain};
-use crate::tool::{About, Effect, FileTool, Offered, Output};
+use crate::tool::{About, Effect, FileTool, Output};
 
 /// How many paths are given back.
 const MOST: usize = 10_000;
@@ -26,11 +26,11 @@ pub(crate) struct SearchFiles;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Arguments {
-    /// The directory: absolute, or relative to the first root
-    path: RootedPath,
-    /// A glob for paths below the directory: `*.rs` for those in it, `**/*.rs` for those anywhere below
+    /// Absolute, or relative to the first root
+    path: FilePath,
+    /// A glob for paths below the directory: `*.rs` directly in it, `**/*.rs` at any depth
     pattern: String,
-    /// What to leave out: globs for paths below the directory
+    /// Globs for paths to leave out
     #[serde(default, rename = "excludePatterns")]
     exclude: Vec<String>,
 }
@@ -39,10 +39,9 @@ impl FileTool for SearchFiles {
     const ABOUT: About = About {
         name: "search_files",
         title: "Search Files",
-        description: "Find files and directories by name: full paths, one a line, sorted. `search_content` finds what is in them.",
+        description: "Find files and directories by name. Shows full paths, one per line, sorted. `search_content` searches their contents.",
         effect: Effect::Reads,
         output: Output::TextInPart,
-        offered: Offered::WithRoots,
     };
     type Arguments = Arguments;
 
@@ -65,7 +64,7 @@ enum Ended {
     Failed(Failure),
 }
 
-fn found(path: &RootedPath, wanted: &Patterns, exclude: &Patterns, work: &Work) -> Result<Answer, Failure> {
+fn found(path: &FilePath, wanted: &Patterns, exclude: &Patterns, work: &Work) -> Result<Answer, Failure> {
     let found = Mutex::new(Found::default());
     let options = WalkOptions { ignore: Ignore::Nothing, ..WalkOptions::default() };
     path.walk(options, |entry| {

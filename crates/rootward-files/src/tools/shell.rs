@@ -3,7 +3,8 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use rootward_server::{Access, CommandEnded, CommandError, ConfinedCommand, Execute, RootedPath, roots};
+use rootward_core::{PlacedRoot, RootKind, Shown};
+use rootward_server::{Access, CommandEnded, CommandError, ConfinedCommand, Execute, Roots, roots};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -11,8 +12,9 @@ use serde_json::{Value, json};
 use crate::answer::Answer;
 use crate::call::Call;
 use crate::failure::Failure;
+use crate::path::FilePath;
 use crate::schemas::or_null;
-use crate::tool::{About, Effect, FileTool, Offered, Output};
+use crate::tool::{About, Effect, FileTool, Output};
 
 /// How long a command may take where the call does not say.
 const USUAL: u64 = 120_000;
@@ -26,9 +28,9 @@ pub(crate) struct Shell;
 pub(crate) struct Arguments {
     /// Run by `/bin/sh -c`; its input is empty
     command: String,
-    /// The directory it starts in; without it, the first root in which commands may run
-    cwd: Option<RootedPath<Execute>>,
-    /// The milliseconds after which it is ended, with all that it started: 120000 unless given, 600000 at most
+    /// The directory it starts in
+    cwd: Option<FilePath<Execute>>,
+    /// Milliseconds until it is killed, with all that it started: 120000 by default, at most 600000
     timeout_ms: Option<u64>,
 }
 
@@ -36,14 +38,20 @@ impl FileTool for Shell {
     const ABOUT: About = About {
         name: "shell",
         title: "Run Command",
-        description: "Run a shell command. The kernel holds it to the roots: it reads and writes what they permit and nothing else of \
-                      the user's. It has no input, an environment without secrets and a home of its own, which goes when it ends; \
-                      so does whatever it left running in the background.",
+        description: "Run a shell command, confined by the kernel to the shared directories. It has an empty home of its own and no \
+                      secrets in its environment. When it ends, its home and its background processes go.",
         effect: Effect::Runs,
-        output: Output::Data("timedOut", properties),
-        offered: Offered::ToExecute,
+        output: Output::Data(properties),
     };
     type Arguments = Arguments;
+
+    /// Where a command starts that names no directory: what `Roots::working_directory` decides.
+    fn about_roots(roots: Option<&Roots>) -> Option<String> {
+        let runs =
+            |placed: &&PlacedRoot| placed.kind == RootKind::Directory && placed.root.access.contains(Access::EXECUTE);
+        let first = roots?.list().iter().find(runs)?;
+        Some(format!("Without `cwd` it starts in `{}`.", Shown::new(&first.root.path)))
+    }
 
     async fn call(Arguments { command, cwd, timeout_ms }: Arguments, call: &Call) -> Result<Answer, Failure> {
         let limit = limit(timeout_ms)?;
@@ -118,11 +126,11 @@ fn answer(ended: CommandEnded, limit: Duration) -> Answer {
 
 fn properties() -> Value {
     json!({
-        "exitCode": or_null("integer", "128 and the signal where a signal ended it; null where its time was over"),
+        "exitCode": or_null("integer"),
         "stdout": {"type": "string"},
         "stderr": {"type": "string"},
         "timedOut": {"type": "boolean"},
-        "stdoutMissing": {"type": "integer", "description": "How many bytes of its middle are not shown"},
-        "stderrMissing": {"type": "integer", "description": "How many bytes of its middle are not shown"},
+        "stdoutMissing": {"type": "integer"},
+        "stderrMissing": {"type": "integer"},
     })
 }

@@ -1,13 +1,14 @@
 //! `write_file`: a file's whole contents, at once.
 
-use rootward_server::{RootedPath, Write};
+use rootward_server::Write;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::answer::Answer;
 use crate::call::Call;
 use crate::failure::Failure;
-use crate::tool::{About, Effect, FileTool, Offered, Output};
+use crate::path::FilePath;
+use crate::tool::{About, Effect, FileTool, Output};
 
 /// The longest text that is written between other calls, without a thread of its own.
 const SMALL: usize = 64 << 10;
@@ -16,9 +17,9 @@ pub(crate) struct WriteFile;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Arguments {
-    /// The file: absolute, or relative to the first root
-    path: RootedPath<Write>,
-    /// What it is to hold
+    /// Absolute, or relative to the first root
+    path: FilePath<Write>,
+    /// The new contents
     content: String,
 }
 
@@ -26,11 +27,9 @@ impl FileTool for WriteFile {
     const ABOUT: About = About {
         name: "write_file",
         title: "Write File",
-        description: "Write a file: creates it, or replaces all that an existing one holds. A reader sees the old contents or \
-                      the new ones, never a part. To change a part of a file, use `edit_file`.",
+        description: "Create a file, or replace all its contents, atomically. To change a part of a file, use `edit_file`.",
         effect: Effect::Replaces,
         output: Output::Text,
-        offered: Offered::WithRoots,
     };
     type Arguments = Arguments;
 

@@ -79,13 +79,14 @@ async fn every_tool_has_its_page() {
 const INDEX: &str = "# The tools of `rootward serve`\n\nWritten from the server's own list by `ROOTWARD_UPDATE=1 cargo test -p rootward-files --test it reference`; each example was \
                      really called, in a root `/home/me/project`.\n\nA path is absolute, a `file:` URI, or relative to the first root. One that is not shared is refused before the tool \
                      runs: the result has `isError`, a sentence that names the path and the roots in force, and the same as data (`code`, `path`, `access`, `roots`). Where \
-                     these tools differ from those of the reference server, and why, is in [files.md](../files.md). The tools of the set `project` are the last three; `--tools project` offers them.\n\n| tool | what it does |\n|---|---|\n";
+                     these tools differ from those of the reference server, and why, is in [files.md](../files.md). Those that write, delete or run are listed where a root allows it.\n\n`get-roots` and `roots` are answered always and listed with `--tools roots`. The last three are offered with `--tools project`.\n\n| tool | what it does |\n|---|---|\n";
 
 /// One page.
 fn page(tool: &Value, arguments: &Value, answered: Option<&ToolResult>) -> String {
     let name = tool["name"].as_str().unwrap();
     let about = tool["description"].as_str().unwrap();
-    let about = about.split(" Allowed: ").next().unwrap();
+    // The roots of this stage are not those of a reader.
+    let about = [" Allowed: ", " Without `cwd`"].iter().fold(about, |about, mark| about.split(mark).next().unwrap());
     let mut text = format!("# `{name}`\n\n{about}\n\n");
     let _ = writeln!(text, "{}\n", effect(&tool["annotations"]));
     let properties = tool["inputSchema"]["properties"].as_object();
@@ -101,9 +102,7 @@ fn page(tool: &Value, arguments: &Value, answered: Option<&ToolResult>) -> Strin
     }
     text.push_str("## Result\n\n| data | type |\n|---|---|\n");
     for (property, schema) in tool["outputSchema"]["properties"].as_object().unwrap() {
-        if !schema["description"].as_str().is_some_and(|says| says.starts_with("Where a path is refused")) {
-            let _ = writeln!(text, "| `{property}` | {} |", kind(schema));
-        }
+        let _ = writeln!(text, "| `{property}` | {} |", kind(schema));
     }
     let call = serde_json::to_string_pretty(&json!({"name": name, "arguments": arguments})).unwrap();
     let _ = writeln!(text, "\n## Example\n\n```json\n{call}\n```");

@@ -1,10 +1,12 @@
 //! The list of tools, as a client that knows nothing of this server reads it.
 
-use serde_json::json;
+use rootward_files::{FileServer, Toolset};
+use rootward_testkit::client::DuplexClient;
+use serde_json::{Value, json};
 
-use crate::stage::Stage;
+use crate::stage::{Stage, connect};
 
-const READING: [&str; 13] = [
+const READING: [&str; 12] = [
     "read_file",
     "read_text_file",
     "read_media_file",
@@ -13,12 +15,27 @@ const READING: [&str; 13] = [
     "list_directory_with_sizes",
     "directory_tree",
     "search_files",
+    "search_content",
     "get_file_info",
     "list_allowed_directories",
-    "get-roots",
-    "roots",
     "path_in_roots",
 ];
+
+/// The tools that need a root which may be written in, and those that need one in which something may be deleted.
+const WRITING: [&str; 5] = ["write_file", "append_file", "edit_file", "create_directory", "copy_file"];
+const DELETING: [&str; 2] = ["move_file", "delete_file"];
+
+/// The longest list of tools, in bytes: that of the reference server is as long.
+const LONGEST: usize = 13_000;
+
+async fn list(client: &mut DuplexClient) -> Vec<Value> {
+    let list = client.ask("tools/list", json!({})).await;
+    list["result"]["tools"].as_array().unwrap().clone()
+}
+
+fn names(tools: &[Value]) -> Vec<&str> {
+    tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect()
+}
 
 #[tokio::test]
 async fn tools_that_read_say_so() {
@@ -34,9 +51,9 @@ async fn tools_that_read_say_so() {
         assert_eq!(tool["annotations"]["openWorldHint"], false, "{name}");
         assert_eq!(tool["inputSchema"]["type"], "object", "{name}");
         assert_eq!(tool["outputSchema"]["type"], "object", "{name}");
-        let takes_path = tool["inputSchema"]["properties"].get("path").is_some() || name == "read_multiple_files";
+        // Once in the list: instructions tell them, too.
         let names_roots = tool["description"].as_str().unwrap().contains(&stage.name("root"));
-        assert_eq!(names_roots, takes_path, "{name}: {}", tool["description"]);
+        assert_eq!(names_roots, name == "list_allowed_directories", "{name}: {}", tool["description"]);
     }
     let read = tools.iter().find(|tool| tool["name"] == "read_text_file").unwrap();
     let properties = &read["inputSchema"]["properties"];
@@ -44,6 +61,117 @@ async fn tools_that_read_say_so() {
         assert!(properties[argument]["description"].is_string(), "{properties}");
     }
     assert_eq!(read["inputSchema"]["required"], json!(["path"]));
+}
+
+#[tokio::test]
+async fn the_list_is_short() {
+    let stage = Stage::new();
+    let roots = ["one", "two", "three", "four", "five"].map(|name| format!("projects/of-mine/{name}"));
+    roots.iter().for_each(|root| stage.directory(root));
+    let roots = roots.each_ref().map(String::as_str);
+    for roots in [&roots[..1], &roots[..]] {
+        let mut client = stage.connect(roots).await;
+        client.says("list_allowed_directories", json!({})).await;
+        let list = client.ask("tools/list", json!({})).await;
+        let bytes = list["result"].to_string().len();
+        assert!(bytes <= LONGEST, "{bytes} bytes with {} roots", roots.len());
+        let told = list.to_string();
+        assert!(roots.iter().all(|root| told.matches(&stage.name(root)).count() >= 1), "{told}");
+        assert!(!told.contains("\"format\"") && !told.contains("$schema"), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn a_tool_is_listed_where_a_root_lets_it_do_something() {
+    let stage = Stage::new();
+    stage.directory("other");
+    for (roots, writes, deletes) in [
+        (&["root:ro"][..], false, false),
+        (&["root:ro", "other:ro"], false, false),
+        (&["root:ro", "other:add"], true, false),
+        (&["root:ro", "other"], true, true),
+        (&["root"], true, true),
+        (&[], false, false),
+    ] {
+        let mut client = stage.connect(roots).await;
+        client.says("list_allowed_directories", json!({})).await;
+        let tools = list(&mut client).await;
+        let listed = names(&tools);
+        let all = |names: &[&str], expect: bool| names.iter().all(|name| listed.contains(name) == expect);
+        assert!(all(&READING, true) && all(&WRITING, writes) && all(&DELETING, deletes), "{roots:?}: {listed:?}");
+    }
+    // Roots that are not known yet may be written in.
+    let mut client = connect(stage.settings(&[]), FileServer::default(), json!({"roots": {}})).await;
+    client.asked().await;
+    let tools = list(&mut client).await;
+    let listed = names(&tools);
+    assert!(
+        WRITING.iter().chain(&DELETING).all(|name| listed.contains(name)) && !listed.contains(&"shell"),
+        "{listed:?}"
+    );
+    // What is not listed is refused by the decision, not by the list.
+    let mut client = stage.connect(&["root:ro"]).await;
+    assert_eq!(client.why("write_file", json!({"path": "new", "content": ""})).await, "access_denied");
+}
+
+#[tokio::test]
+async fn tools_that_tell_the_roots_are_listed_if_asked_for() {
+    let stage = Stage::new();
+    for (sets, expect) in [(vec![], false), (vec![Toolset::Project], false), (vec![Toolset::Roots], true)] {
+        let server = FileServer::default().with_tools(sets.into_iter().collect());
+        let mut client = connect(stage.settings(&["root"]), server, json!({})).await;
+        let tools = list(&mut client).await;
+        let listed = names(&tools);
+        for tool in ["get-roots", "roots"] {
+            assert_eq!(listed.contains(&tool), expect, "{tool}");
+            assert!(client.says(tool, json!({})).await.contains(&stage.name("root")));
+        }
+    }
+}
+
+/// What a schema says about the members of an object, as far as the schemas of results go.
+fn fits(schema: &Value, value: &Value) -> bool {
+    let types = match (&schema["type"], &schema["anyOf"]) {
+        (Value::String(one), _) => vec![one.as_str()],
+        (_, Value::Array(branches)) => branches.iter().map(|branch| branch["type"].as_str().unwrap()).collect(),
+        _ => return true,
+    };
+    let is = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "integer",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    };
+    let items = value.as_array().into_iter().flatten();
+    let members = value.as_object().into_iter().flatten();
+    let required = schema["required"].as_array().into_iter().flatten();
+    types.contains(&is)
+        && schema.get("items").is_none_or(|items_are| items.clone().all(|item| fits(items_are, item)))
+        && members.clone().all(|(name, member)| fits(&schema["properties"][name], member))
+        && required.clone().all(|name| value.get(name.as_str().unwrap()).is_some())
+}
+
+/// The TypeScript SDK holds the data of a refusal to the schema of the result, and throws where it does not fit.
+#[tokio::test]
+async fn a_refusal_is_what_the_schema_says() {
+    let stage = Stage::new();
+    let mut client = stage.connect_whole(&["root:rwx"]).await;
+    client.says("list_allowed_directories", json!({})).await;
+    let mut refused = 0;
+    for tool in list(&mut client).await {
+        let name = tool["name"].as_str().unwrap();
+        let outside = stage.name("outside/secret.txt");
+        let arguments = json!({
+            "path": outside, "source": outside, "destination": outside, "cwd": outside, "content": "", "edits": [],
+            "pattern": "x", "command": "true", "paths": [outside],
+        });
+        let answered = client.result(name, arguments).await;
+        refused += u32::from(answered["isError"] == true);
+        assert!(fits(&tool["outputSchema"], answered.data()), "{name}: {answered:?}");
+    }
+    assert_eq!(refused, 20, "tools that take a path");
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@
 //! The first rule that applies decides:
 //!
 //! 1. The user's override for an argument ([`Treatment`]).
-//! 2. The schema: the server's own marker (`"format": "rooted-path"`), then `uri`, `path`, `file-path` and similar
+//! 2. The schema: the server's own marker (`x-rootward-access`, or `"format": "rooted-path"`), then `uri`, `path`, `file-path` and similar
 //!    formats.
 //! 3. The key ([`key_says`]), in any case style, singular or plural: `path`, `file`, `directory`, `folder` anywhere
 //!    in it, or a word such as `dir`, `cwd`, `root`, `uri`, `source`, `destination`. The value is then a path, even

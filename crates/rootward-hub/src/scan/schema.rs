@@ -1,6 +1,6 @@
 //! What a tool's input schema says about its arguments, parsed once for all calls.
 //!
-//! The server's own marker (`"format": "rooted-path"`) ranks highest, then other formats and descriptions. A schema
+//! The server's own marker (`x-rootward-access`, or `"format": "rooted-path"`) ranks highest, then other formats and descriptions. A schema
 //! can only add paths to what keys and values indicate, with one exception: a format that declares the string to be
 //! something else, such as a date.
 

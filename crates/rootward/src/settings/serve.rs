@@ -7,7 +7,7 @@ use super::Setting;
 use super::file::Mistake;
 
 /// The sets of tools, by name.
-const TOOLSETS: [&str; 2] = ["files", "project"];
+const TOOLSETS: [&str; 3] = ["files", "project", "roots"];
 
 /// Which files are listed as resources, by name.
 const LISTINGS: [&str; 3] = ["templates", "top", "all"];

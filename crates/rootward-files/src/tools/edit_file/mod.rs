@@ -8,14 +8,15 @@ mod patch;
 use std::sync::{Mutex, PoisonError};
 
 use rootward_core::Shown;
-use rootward_server::{GrantError, ReadWrite, RootedPath};
+use rootward_server::{GrantError, ReadWrite};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::answer::Answer;
 use crate::call::{Call, Work};
 use crate::failure::Failure;
-use crate::tool::{About, Effect, FileTool, Offered, Output};
+use crate::path::FilePath;
+use crate::tool::{About, Effect, FileTool, Output};
 use edits::{EditError, Text};
 
 /// The largest file that is edited, and that may come of it.
@@ -31,22 +32,22 @@ pub(crate) struct EditFile;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Arguments {
-    /// The file: absolute, or relative to the first root
-    path: RootedPath<ReadWrite>,
-    /// Made one after another, each to what the one before has left
+    /// Absolute, or relative to the first root
+    path: FilePath<ReadWrite>,
+    /// Made in order, each to the result of the one before
     edits: Vec<Edit>,
-    /// Only show what would change
+    /// Only show the diff
     #[serde(default, rename = "dryRun")]
     dry_run: bool,
 }
 
-/// One replacement.
+// One replacement. A doc comment would be in the schema.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Edit {
-    /// The text to find. Where it is not found as it is, whole lines are compared without the blanks at their ends
+    /// The text to find; else whole lines that differ only in blanks at their ends
     old_text: String,
-    /// The text to put there
+    /// What replaces it
     new_text: String,
 }
 
@@ -54,11 +55,10 @@ impl FileTool for EditFile {
     const ABOUT: About = About {
         name: "edit_file",
         title: "Edit File",
-        description: "Replace parts of a text file, each found by its text; where one occurs several times, the first. All edits are \
-                      made, or none. Line ends stay as they are. Answers with a diff.",
+        description: "Replace parts of a text file, each found by its text; of several matches, the first. Makes all edits or none. \
+                      Shows a diff.",
         effect: Effect::Changes,
         output: Output::Text,
-        offered: Offered::WithRoots,
     };
     type Arguments = Arguments;
 

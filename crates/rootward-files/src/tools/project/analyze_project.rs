@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use rootward_server::{RootedPath, roots};
+use rootward_server::roots;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -12,10 +12,11 @@ use crate::answer::Answer;
 use crate::call::Call;
 use crate::failure::Failure;
 use crate::name::on_one_line;
+use crate::path::FilePath;
 use crate::project::manifest::{Manifest, joined};
 use crate::project::overview::{Counted, Detail, Overview, Share};
 use crate::project::survey::{Budget, Places, Short};
-use crate::tool::{About, Effect, FileTool, Offered, Output};
+use crate::tool::{About, Effect, FileTool, Output};
 
 /// How many languages of a root are told.
 const MOST_LANGUAGES: usize = 20;
@@ -25,7 +26,7 @@ pub(crate) struct AnalyzeProject;
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Arguments {
     /// The directory to look at: absolute, or relative to the first root; without it, every root
-    path: Option<RootedPath>,
+    path: Option<FilePath>,
 }
 
 impl FileTool for AnalyzeProject {
@@ -35,8 +36,7 @@ impl FileTool for AnalyzeProject {
         description: "Tell what a project is made of: number and size of files, languages, manifests, and where its programs start, \
                       for each root or for one directory. Passes over what `.gitignore` names, dependencies and caches.",
         effect: Effect::Reads,
-        output: Output::Data("projects", properties),
-        offered: Offered::WithRoots,
+        output: Output::Data(properties),
     };
     type Arguments = Arguments;
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use rootward_server::{RootedPath, roots};
+use rootward_server::roots;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -13,11 +13,12 @@ use crate::answer::Answer;
 use crate::call::Call;
 use crate::failure::Failure;
 use crate::name::on_one_line;
+use crate::path::FilePath;
 use crate::project::manifest::{Command, Manifest, Purpose, joined};
 use crate::project::marker::System;
 use crate::project::overview::{Detail, Overview};
 use crate::project::survey::{Budget, Places};
-use crate::tool::{About, Effect, FileTool, Offered, Output};
+use crate::tool::{About, Effect, FileTool, Output};
 
 /// How many manifests are told, and how many commands for one purpose.
 const MOST_BUILDS: usize = 100;
@@ -28,7 +29,7 @@ pub(crate) struct BuildConfiguration;
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Arguments {
     /// The directory to look in: absolute, or relative to the first root; without it, every root
-    path: Option<RootedPath>,
+    path: Option<FilePath>,
 }
 
 /// A manifest and where it lies.
@@ -47,8 +48,7 @@ impl FileTool for BuildConfiguration {
         description: "Tell how a project is installed, built, tested and run: the commands of npm, cargo, make, gradle, maven, pyproject \
                       and go, with the directory to run each in, merged over all roots. Nothing is run.",
         effect: Effect::Reads,
-        output: Output::Data("builds", properties),
-        offered: Offered::WithRoots,
+        output: Output::Data(properties),
     };
     type Arguments = Arguments;
 

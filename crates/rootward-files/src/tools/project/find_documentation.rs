@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use rootward_server::{RootedPath, roots};
+use rootward_server::roots;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -13,10 +13,11 @@ use crate::call::Call;
 use crate::count::Count;
 use crate::failure::Failure;
 use crate::name::on_one_line;
+use crate::path::FilePath;
 use crate::project::documents::{self, Document};
 use crate::project::manifest::joined;
 use crate::project::survey::{Budget, Place, Places};
-use crate::tool::{About, Effect, FileTool, Offered, Output};
+use crate::tool::{About, Effect, FileTool, Output};
 
 /// How many documents are answered with unless more are asked for, and at most.
 const USUAL_LIMIT: usize = 200;
@@ -30,7 +31,7 @@ pub(crate) struct FindDocumentation;
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Arguments {
     /// The directory to look in: absolute, or relative to the first root; without it, every root
-    path: Option<RootedPath>,
+    path: Option<FilePath>,
     /// How many documents to name: 200 unless it is set, at most 2000
     limit: Option<Count>,
 }
@@ -42,8 +43,7 @@ impl FileTool for FindDocumentation {
         description: "Find the documentation of a project: READMEs, changelogs, `docs` directories, Markdown and reStructuredText, the \
                       most general first, with their titles. Passes over what `.gitignore` names, dependencies and caches.",
         effect: Effect::Reads,
-        output: Output::Data("documents", properties),
-        offered: Offered::WithRoots,
+        output: Output::Data(properties),
     };
     type Arguments = Arguments;
 

@@ -40,7 +40,7 @@ fn a_list_follows_the_roots_and_a_root_that_is_gone_is_refused_at_once() {
     share(&mut client, &[]);
     assert_eq!(client.says("read_text_file", read("root/two/f")), "root/two");
     assert_eq!(client.says("shell", json!({"command": "cat f"})), "root/two");
-    let says = described(&mut client, "read_text_file").unwrap();
+    let says = described(&mut client, "list_allowed_directories").unwrap();
     assert!(says.contains(&one) && says.contains(&two), "{says}");
     assert!(described(&mut client, "shell").is_some_and(|says| says.contains(&two)));
     client.kept().clear();
@@ -58,7 +58,7 @@ fn a_list_follows_the_roots_and_a_root_that_is_gone_is_refused_at_once() {
         }
         assert_eq!(client.says("read_text_file", json!({"path": place.path(kept).join("f")})), kept);
         client.next_where(is_list_changed);
-        let says = described(&mut client, "read_text_file").unwrap();
+        let says = described(&mut client, "list_allowed_directories").unwrap();
         assert!(says.contains(&place.text(kept)) && !says.contains(&place.text(gone)), "{says}");
         assert_eq!(described(&mut client, "shell").is_some(), kept == "root/two", "{kept}");
     }
