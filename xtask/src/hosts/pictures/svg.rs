@@ -18,8 +18,8 @@ const FAINT: &str = "#8a8f9c";
 
 /// The first sixteen of a terminal's colours.
 const NAMED: [&str; 16] = [
-    "#3b3f4a", "#f2777a", "#8fce8f", "#e5c07b", "#7aa6f0", "#c792ea", "#6fc7d6", "#d8dae0", "#8a8f9c", "#ff8b8e", "#a5e0a5",
-    "#f2d28f", "#93b9ff", "#d7a9f5", "#8ddbe8", "#ffffff",
+    "#3b3f4a", "#f2777a", "#8fce8f", "#e5c07b", "#7aa6f0", "#c792ea", "#6fc7d6", "#d8dae0", "#8a8f9c", "#ff8b8e",
+    "#a5e0a5", "#f2d28f", "#93b9ff", "#d7a9f5", "#8ddbe8", "#ffffff",
 ];
 
 /// Draws a screen with a title above it.
@@ -43,7 +43,12 @@ pub(super) fn draw(title: &str, screen: &Screen) -> String {
         let _ = writeln!(svg, "<circle cx=\"{x}\" cy=\"{}\" r=\"5.5\" fill=\"{fill}\"/>", tenths(HEAD / 2 + 40));
     }
     let x = tenths(MARGIN + 700);
-    let _ = writeln!(svg, "<text x=\"{x}\" y=\"{}\" style=\"fill:{FAINT}\">{}</text>", tenths(HEAD / 2 + 90), escaped(title));
+    let _ = writeln!(
+        svg,
+        "<text x=\"{x}\" y=\"{}\" style=\"fill:{FAINT}\">{}</text>",
+        tenths(HEAD / 2 + 90),
+        escaped(title)
+    );
     for (position, row) in screen.rows.iter().enumerate() {
         draw_row(&mut svg, HEAD + MARGIN + position * CELL.1, row);
     }
@@ -61,7 +66,8 @@ fn draw_row(svg: &mut String, top: usize, row: &[(char, Style)]) {
             ink = Some(FAINT.to_owned());
         }
         if style.reversed {
-            (ink, paper) = (Some(paper.unwrap_or_else(|| PAPER.to_owned())), Some(ink.unwrap_or_else(|| INK.to_owned())));
+            (ink, paper) =
+                (Some(paper.unwrap_or_else(|| PAPER.to_owned())), Some(ink.unwrap_or_else(|| INK.to_owned())));
         }
         if let Some(paper) = paper {
             let (x, y, width) = (tenths(left), tenths(top), tenths(width));
