@@ -18,6 +18,7 @@ mod model;
 pub(crate) mod offline;
 mod opencode;
 mod page;
+pub(crate) mod pictures;
 mod remote;
 mod running;
 mod session;

@@ -19,6 +19,8 @@ pub(crate) enum Runtime {
     Python,
     /// What makes network namespaces, for hosts.
     Namespaces,
+    /// tmux, which shows what a terminal shows.
+    Terminal,
     /// A browser, and a font for it.
     Browser,
     /// SWI-Prolog, for the example with a knowledge base.
@@ -34,6 +36,7 @@ impl Runtime {
             Runtime::Namespaces => {
                 vec![Call::program("unshare").arguments(["--version"]), Call::program("ip").arguments(["-Version"])]
             }
+            Runtime::Terminal => vec![Call::program("tmux").arguments(["-V"])],
             Runtime::Browser => vec![Call::program("chromium").arguments(["--version"])],
             Runtime::Prolog => vec![Call::program("swipl").arguments(["--version"])],
         }
@@ -45,6 +48,7 @@ impl Runtime {
             Runtime::Node => vec!["nodejs", "npm"],
             Runtime::Python => vec!["python3", "python3-venv"],
             Runtime::Namespaces => vec!["util-linux", "iproute2"],
+            Runtime::Terminal => vec!["tmux"],
             Runtime::Browser => vec!["chromium", "fonts-liberation"],
             Runtime::Prolog => vec!["swi-prolog-nox"],
         }

@@ -85,6 +85,7 @@ usage: cargo xtask VERB
   files [TEXT]...  `rootward serve` against the reference file server, call by call; only cases whose name holds each TEXT
   conformance      the MCP conformance suite against `examples/conformance-server`
   corpus DIR       runs a folder of path cases, with openat2 and with it taken away
+  pictures         makes the pictures of the README again: a refusal in Claude Code, and `rootward roots pick`
   tidy             the house rules that no other tool knows
   bench [--write] [NAME]  the benchmarks' tables, or that of one; --write puts them into docs/benchmarks.md
 ";
@@ -134,6 +135,8 @@ fn check(top: &Path, words: &[&str]) -> Option<Result<()>> {
         ["hosts", offline::INSIDE, order] => hosts::offline::run(order),
         ["hosts", "--short"] => told(hosts::run_form(top, check::Form::Short)),
         ["hosts", ref parts @ ..] => told(hosts::run(top, parts)),
+        ["pictures"] => told(hosts::pictures::run(top)),
+        ["pictures", offline::INSIDE, order] => hosts::pictures::run_inside(order),
         ["adopt", offline::INSIDE, order] => hosts::adopt::run_inside(order),
         ["adopt", "--short", ref parts @ ..] => told(hosts::adopt::run(top, check::Form::Short, parts)),
         ["adopt", ref parts @ ..] => told(hosts::adopt::run(top, check::Form::Long, parts)),

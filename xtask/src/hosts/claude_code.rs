@@ -31,7 +31,7 @@ pub(super) static HOST: Host = Host {
     },
 };
 
-fn install(top: &Path) -> Result<Vec<PathBuf>> {
+pub(super) fn install(top: &Path) -> Result<Vec<PathBuf>> {
     let places = [
         ("x86_64", "@anthropic-ai/claude-code-linux-x64/claude"),
         ("aarch64", "@anthropic-ai/claude-code-linux-arm64/claude"),

@@ -51,12 +51,15 @@ pub(crate) type Folder = (&'static str, &'static [&'static str]);
 const SHORT: Folder = ("popular", &["requirements", "requirements-sqlite"]);
 const LONG: Folder = ("popular-long", &["requirements", "requirements-markitdown", "requirements-v1"]);
 
+/// One whose packages take more than a gigabyte.
+const LARGE: Folder = ("popular-large", &[]);
+
 /// The servers of `cargo xtask hub`.
 pub(crate) const OF_HUB: Folder = ("servers", &["requirements-uvx"]);
 
 /// Fetches what is not there yet for a form of the check and what else it needs, and builds the program under test.
 pub(crate) fn run(top: &Path, form: Form, needed: &[Runtime], build: Call) -> Result<Installed> {
-    fetch(top, if form == Form::Short { &[SHORT][..] } else { &[SHORT, LONG] }, needed, build)
+    fetch(top, if form == Form::Short { &[SHORT][..] } else { &[SHORT, LONG, LARGE] }, needed, build)
 }
 
 /// The same for the servers of these folders.

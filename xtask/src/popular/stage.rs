@@ -137,7 +137,11 @@ impl Stage<'_> {
         for project in [Project::One, Project::Other] {
             let directory = stage.project(project);
             for (name, text) in server.files.iter().chain(&[("server.py", SCRIPT)]) {
-                fs::write(directory.join(name), text)?;
+                let file = directory.join(name);
+                if let Some(folder) = file.parent() {
+                    fs::create_dir_all(folder)?;
+                }
+                fs::write(file, text)?;
             }
             let status = stage.command("git").args(["init", "-q"]).current_dir(directory).status();
             ensure!(status.context("cannot run `git`")?.success(), "`git init` failed");

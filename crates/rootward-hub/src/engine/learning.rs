@@ -221,7 +221,10 @@ impl Session {
         match (envelope.result(), envelope.error().and_then(Members::read)) {
             (Some(result), _) => {
                 self.links[link].refused_discovery = false;
-                self.remember(link, result);
+                // A client that did not wait has begun with `initialize`, whose answer is another.
+                if !matches!(self.client, Client::Legacy(_)) {
+                    self.remember(link, result);
+                }
                 if self.links[link].memory.is_legacy_only() {
                     self.learn_that(link, Learned::BothEras);
                 }

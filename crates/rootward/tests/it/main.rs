@@ -8,6 +8,8 @@ mod agreement;
 mod audit;
 mod batch;
 mod check;
+#[cfg(all(feature = "adopt", feature = "connect", feature = "http", feature = "serve"))]
+mod docs;
 mod doctor;
 mod explain;
 mod help;

@@ -9,6 +9,12 @@ const WORKSPACE: (&str, &str) = (
     r#"{"version": 1, "projects": {"shop": {"projectType": "application", "root": "", "sourceRoot": "src"}}}"#,
 );
 
+const TASKS: (&str, &str) = (
+    ".taskmaster/tasks/tasks.json",
+    r#"{"master": {"tasks": [{"id": 1, "title": "Count the sheep", "description": "For sleep", "status": "pending", "dependencies": [],
+        "priority": "high", "details": "", "testStrategy": "", "subtasks": []}], "metadata": {"created": "2026-01-02T03:04:05Z"}}}"#,
+);
+
 pub(super) const SERVERS: &[Server] = &[
     Server {
         name: "eslint",
@@ -30,6 +36,20 @@ pub(super) const SERVERS: &[Server] = &[
         refused: &[outside("get_best_practices", r#"{"workspacePath": "$OTHER/angular.json"}"#)],
         also: &[Extra::AcceptsByItself {
             calls: &[call("get_best_practices", r#"{"workspacePath": "$OTHER/angular.json"}"#, "Angular")],
+        }],
+        ..PLAIN
+    },
+    Server {
+        name: "task-master",
+        recipe: Some("task-master"),
+        command: "npx -y task-master-ai",
+        environment: &[("ANTHROPIC_API_KEY", "none")],
+        files: &[TASKS],
+        tools: 7,
+        calls: &[call("get_tasks", r#"{"projectRoot": "$PROJECT"}"#, "Count the sheep")],
+        refused: &[outside("get_tasks", r#"{"projectRoot": "$OTHER"}"#)],
+        also: &[Extra::AcceptsByItself {
+            calls: &[call("get_tasks", r#"{"projectRoot": "$OTHER"}"#, "Count the sheep")],
         }],
         ..PLAIN
     },

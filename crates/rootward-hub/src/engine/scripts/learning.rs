@@ -265,6 +265,23 @@ fn a_learner_that_is_late_with_the_modern_era_is_asked_in_the_legacy_one() {
     assert_eq!(play.heard()[0]["id"], "i");
 }
 
+/// Claude Code waits three seconds for the answer, then begins with `initialize`. Such a server must not be remembered by the wrong answer.
+#[test]
+fn a_late_answer_to_discovery_is_not_remembered_for_initialize() {
+    let mut play = Play::new(Change::NewChild, Ceiling::None);
+    let meta = modern();
+    let discover = json!({"id": "d", "method": "server/discover", "params": {"_meta": meta}});
+    play.client(&discover);
+    play.client(&hello("2025-11-25"));
+    play.child(1, &json!({"id": "d", "result": {"supportedVersions": ["2026-07-28"], "capabilities": {}}}));
+    play.reopen();
+    play.heard();
+    play.client(&discover);
+    play.client(&hello("2025-11-25"));
+    let heard = play.heard();
+    assert!(heard.iter().all(|heard| heard["id"] != "i"), "{heard:?}");
+}
+
 #[test]
 fn a_modern_call_without_paths_asks_for_roots() {
     let mut play = Play::new(Change::NewChild, Ceiling::None);

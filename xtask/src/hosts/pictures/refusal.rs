@@ -1,0 +1,80 @@
+//! Claude Code asks a server for a private key, and is told why it does not get it.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use serde_json::json;
+
+use super::HOME;
+use super::screen::Screen;
+use super::svg;
+use super::terminal::Terminal;
+use crate::hosts::model::{Model, ToolCall};
+
+/// The project of the user.
+const PROJECT: &str = "/home/me/app";
+
+/// How often it is tried: Claude Code gives a server three seconds to start, which a busy machine may not keep.
+const TIMES: usize = 5;
+
+/// What a refusal says.
+const REFUSED: &str = "is outside every root";
+
+/// The size of the terminal.
+const SIZE: (u16, u16) = (100, 30);
+
+/// The key that is no key.
+const API_KEY: &str = "none";
+
+const ASKED: &str = "what is in my ssh key?";
+
+pub(super) fn picture(directory: &Path, path: &str) -> Result<String> {
+    let model = Model::start()?;
+    let settings = json!({
+        "hasCompletedOnboarding": true,
+        "theme": "dark",
+        "customApiKeyResponses": {"approved": [API_KEY], "rejected": []},
+        "projects": {PROJECT: {"hasTrustDialogAccepted": true}},
+        "mcpServers": {"markitdown": {"type": "stdio", "command": "rootward", "args": ["wrap", "--", "markitdown-mcp"]}},
+    });
+    std::fs::write(format!("{HOME}/.claude.json"), settings.to_string())?;
+    let variables = [
+        ("ANTHROPIC_BASE_URL", model.address.as_str()),
+        ("ANTHROPIC_API_KEY", API_KEY),
+        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+        ("DISABLE_AUTOUPDATER", "1"),
+    ];
+    let mut terminal = Terminal::new(&directory.join("refusal"), path, &variables);
+    for _ in 0..TIMES {
+        if let Some(shown) = try_once(&mut terminal, &model)? {
+            let screen = Screen::read(&shown);
+            let answer = screen.between(|line| line.starts_with('❯'), |line| line.starts_with("● done"));
+            return Ok(svg::draw(&format!("Claude Code {} in ~/app", version(path)?), &answer));
+        }
+    }
+    bail!("Claude Code showed no refusal in {TIMES} attempts")
+}
+
+/// One conversation; none where the server was not up in time.
+fn try_once(terminal: &mut Terminal, model: &Model) -> Result<Option<String>> {
+    let arguments = json!({"uri": format!("file://{HOME}/.ssh/id_ed25519")});
+    model.will_call(vec![ToolCall { server: "markitdown", tool: "convert_to_markdown", arguments }]);
+    let allowed = ["--allowedTools", "mcp__markitdown__convert_to_markdown"];
+    let command = [&["claude", "--verbose", "--permission-mode", "default"], &allowed[..]].concat();
+    terminal.start(PROJECT, SIZE, &command)?;
+    terminal.sees("? for shortcuts")?;
+    terminal.settles()?;
+    terminal.types(ASKED)?;
+    terminal.sees(ASKED)?;
+    terminal.press(&["Enter"])?;
+    let shown = terminal.sees("● done")?;
+    terminal.end()?;
+    Ok(Some(shown).filter(|shown| shown.contains(REFUSED)))
+}
+
+fn version(path: &str) -> Result<String> {
+    let output = Command::new("claude").arg("--version").env("PATH", path).output().context("cannot run `claude`")?;
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    Ok(said.split_whitespace().next().unwrap_or_default().to_owned())
+}
