@@ -26,9 +26,11 @@
 //! - [`round`]: the rounds of a modern call.
 //! - [`bridge`]: a modern client's words for a legacy server, and the reverse; [`passing`]: the same for a modern server. [`subscription`]: what a modern client listens for.
 //! - [`session`]: the roots of a session, from the client's first word to the guard.
+//! - [`ContentNumber`]: what cursors say of the list they belong to.
 //! - [`Refusal`]: a [`Denial`](rootward_core::Denial) as a peer sees it.
 
 pub mod bridge;
+mod content_number;
 mod cursors;
 pub mod era;
 mod fold;
@@ -51,6 +53,7 @@ pub mod session;
 pub mod subscription;
 mod text;
 
+pub use content_number::ContentNumber;
 pub use cursors::{keep_cursor, keep_next_cursor};
 pub use era::Era;
 pub use fold::is_same_but_for_case;

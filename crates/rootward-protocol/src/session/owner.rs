@@ -1,15 +1,15 @@
 //! The owner of a session's roots.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
 use rootward_core::RootSet;
-use rootward_core::session::{Effect, Event, InForce, RequestNumber, SessionRoots, Standing, State, Support, Why};
+use rootward_core::session::{Effect, Event, RequestNumber, SessionRoots, Standing, State, Support, Why};
 use serde_json::Value;
 
 use super::given::Given;
 use super::left_out::left_out;
+use super::number;
 use super::placing::{Found, Placed, Placing, What};
 use super::published::{Published, Told};
 use super::terms::Terms;
@@ -390,7 +390,7 @@ impl SessionGuard {
         }
         let generation = match self.numbering {
             Numbering::Counted => in_force.generation,
-            Numbering::OfContent => content_number(in_force),
+            Numbering::OfContent => number::of_content(in_force),
         };
         let guard = match &self.published {
             // SECURITY: the same roots are not decided as before where a place in them was closed
@@ -439,12 +439,4 @@ impl Reading {
             Err(NoList { reason, .. }) => Err(reason),
         }
     }
-}
-
-/// The number of roots that no session counts.
-fn content_number(in_force: &InForce) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (&in_force.roots, in_force.reach).hash(&mut hasher);
-    // As many bits as every reader of JSON keeps of a number.
-    hasher.finish() >> 11
 }
