@@ -1,7 +1,7 @@
 """The steps of a case, the same for every Python client.
 
 A case is one JSON argument: where the server is, and what to do in which order. Each step that has an outcome prints it as a
-line of JSON; only the program that starts this knows what is right (`xtask/src/peers`, `xtask/src/hub`).
+line of JSON; only the program that starts this knows what is right (`interop/src/peers`, `interop/src/hub`).
 """
 
 import json

@@ -5,8 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-use crate::call::Call;
-use crate::popular::measure;
+use taskkit::call::Call;
 
 const PAGE: &str = "docs/benchmarks.md";
 
@@ -31,12 +30,12 @@ pub(crate) enum Output {
     Write,
 }
 
-/// The benchmark that is part of this program.
-const OWN: &str = "npx";
+/// The benchmark that runs programs of others.
+const OF_OTHERS: &str = "npx";
 
 /// Runs the benchmarks, or the one with this name; what each writes to stdout is its table, in Markdown.
 pub(crate) fn run(top: &Path, output: Output, only: Option<&str>) -> Result<()> {
-    let names: Vec<&str> = BENCHES.iter().map(|(_, name)| *name).chain([OWN]).collect();
+    let names: Vec<&str> = BENCHES.iter().map(|(_, name)| *name).chain([OF_OTHERS]).collect();
     if let Some(name) = only.filter(|name| !names.contains(name)) {
         bail!("no benchmark is called `{name}`\n\nhint: `{}`", names.join("`, `"));
     }
@@ -44,8 +43,8 @@ pub(crate) fn run(top: &Path, output: Output, only: Option<&str>) -> Result<()> 
     for (package, name) in BENCHES.into_iter().filter(|(_, name)| is_wanted(name)) {
         report(top, output, name, &Call::cargo(&format!("bench -p {package} --bench {name}")).stdout(top)?)?;
     }
-    if is_wanted(OWN) {
-        report(top, output, OWN, &measure::run(top)?)?;
+    if is_wanted(OF_OTHERS) {
+        report(top, output, OF_OTHERS, &interop::measure(top)?)?;
     }
     Ok(())
 }

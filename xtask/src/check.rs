@@ -4,28 +4,11 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-use crate::call::Call;
-use crate::files;
-use crate::host;
-use crate::hosts;
-use crate::hub;
-use crate::install::{self, Runtime};
-use crate::peers;
-use crate::popular;
-use crate::serve;
-use crate::servers;
-use crate::step::{self, AtLeast, Step};
 use crate::tidy;
-use crate::wrap;
-
-/// How much time the proofs get.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Form {
-    /// Minutes, for every change.
-    Short,
-    /// As long as it takes: a million race attempts, minutes of fuzzing.
-    Long,
-}
+use taskkit::call::Call;
+use taskkit::form::Form;
+use taskkit::install::{self, Runtime};
+use taskkit::step::{self, AtLeast, Step};
 
 /// What runs the tests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,7 +28,7 @@ pub(crate) fn run(top: &Path) -> Result<()> {
 pub(crate) fn steps(top: &Path, form: Form) -> Vec<Step> {
     let nextest = Call::cargo("nextest --version").succeeds(top);
     let runner = if nextest { Runner::Nextest } else { Runner::Cargo };
-    vec![
+    let first = vec![
         Step::here("tools", "rustup component add rustfmt clippy", tools),
         Step::run("format", Call::cargo("fmt --all --check")),
         Step::here("tidy", "cargo xtask tidy", tidy::run),
@@ -64,28 +47,12 @@ pub(crate) fn steps(top: &Path, form: Form) -> Vec<Step> {
         Step::test("doc tests", Call::cargo("test --workspace --doc"), AtLeast::None),
         Step::run("demo", Call::cargo("demo")),
         Step::run("demo serve", Call::cargo("demo serve")),
-        Step::here("peers", "cargo xtask peers", |top| peers::run(top, &[])),
-        Step::here("serve", "cargo xtask serve", |top| serve::run(top, &[])),
-        Step::here("servers", "cargo xtask servers", |top| servers::run(top, &[])),
-        Step::here("popular", popular::repeat(form), move |top| popular::run(top, form, &[])),
-        Step::here("host", "cargo xtask host", host::run),
-        Step::here("hosts", hosts_again(form), move |top| hosts::run_form(top, form)),
-        Step::here("adopt", hosts::adopt::repeat(form), move |top| hosts::adopt::run(top, form, &[])),
-        Step::here("wrap", "cargo xtask wrap", |top| wrap::run(top, &[])),
-        Step::here("hub", hub::repeat(form), move |top| hub::run(top, form, &[])),
-        Step::here("files", "cargo xtask files", |top| files::run(top, &[])),
-        Step::here("conformance", "cargo xtask conformance", crate::conformance::run),
+    ];
+    let last = vec![
         Step::test("fuzz", fuzz(form), AtLeast::One),
         Step::test("oracle", oracle(runner, std::env::var("RUSTFLAGS").ok()), AtLeast::One),
-    ]
-}
-
-/// The command that runs the hosts of a form again.
-fn hosts_again(form: Form) -> &'static str {
-    match form {
-        Form::Short => "cargo xtask hosts --short",
-        Form::Long => "cargo xtask hosts",
-    }
+    ];
+    first.into_iter().chain(interop::steps(form)).chain(last).collect()
 }
 
 /// rustup brings the components of `rust-toolchain.toml` by itself; a toolchain installed by hand may lack them.

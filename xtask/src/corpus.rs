@@ -10,9 +10,9 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use crate::built;
-use crate::call::Call;
-use crate::table;
+use taskkit::built;
+use taskkit::call::Call;
+use taskkit::table;
 
 /// One run of the driver.
 #[derive(Clone, Copy, Debug)]

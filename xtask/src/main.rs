@@ -1,61 +1,22 @@
-//! The project's own tasks: `cargo xtask VERB`, one file per verb.
+//! The project's own tasks: `cargo xtask VERB`, one file per verb; the verbs with programs of others are in `interop`.
 //!
 //! A program of the workspace rather than a pile of scripts, so that the checks are linted, tested and run the same way
 //! everywhere.
 
 #![expect(clippy::disallowed_methods, reason = "works on the project's own files, never on what a peer names")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for a terminal")]
-#![cfg_attr(not(feature = "check"), allow(dead_code, reason = "the demos use some of what the checks use"))]
 
 #[cfg(feature = "check")]
 mod bench;
-mod built;
-mod call;
-#[cfg(feature = "check")]
-mod cases;
 #[cfg(feature = "check")]
 mod check;
-#[cfg(feature = "check")]
-mod conformance;
-mod conversation;
 #[cfg(feature = "check")]
 mod corpus;
 mod demo;
 #[cfg(feature = "check")]
-mod files;
-#[cfg(feature = "check")]
-mod host;
-#[cfg(feature = "check")]
-mod hosts;
-#[cfg(feature = "check")]
-mod hub;
-#[cfg(feature = "check")]
-mod inspector;
-mod install;
-mod listening;
-#[cfg(feature = "check")]
-mod offline;
-#[cfg(feature = "check")]
-mod peers;
-#[cfg(feature = "check")]
-mod popular;
-#[cfg(feature = "check")]
 mod prove;
-mod scratch;
-#[cfg(feature = "check")]
-mod serve;
-#[cfg(feature = "check")]
-mod servers;
-mod spoken;
-#[cfg(feature = "check")]
-mod step;
-#[cfg(feature = "check")]
-mod table;
 #[cfg(feature = "check")]
 mod tidy;
-mod wait;
-#[cfg(feature = "check")]
-mod wrap;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -127,30 +88,11 @@ fn check(top: &Path, words: &[&str]) -> Option<Result<()>> {
         ["prove"] => prove::run(top, None),
         ["prove", folder] => prove::run(top, Some(Path::new(folder))),
         ["corpus", folder] => corpus::run(top, Path::new(folder)).map(drop),
-        ["peers", ref parts @ ..] => told(peers::run(top, parts)),
-        ["servers", ref parts @ ..] => told(servers::run(top, parts)),
-        ["popular", "--short", ref parts @ ..] => told(popular::run(top, check::Form::Short, parts)),
-        ["popular", ref parts @ ..] => told(popular::run(top, check::Form::Long, parts)),
-        ["host"] => told(host::run(top)),
-        ["hosts", offline::INSIDE, order] => hosts::offline::run(order),
-        ["hosts", "--short"] => told(hosts::run_form(top, check::Form::Short)),
-        ["hosts", ref parts @ ..] => told(hosts::run(top, parts)),
-        ["pictures"] => told(hosts::pictures::run(top)),
-        ["pictures", offline::INSIDE, order] => hosts::pictures::run_inside(order),
-        ["adopt", offline::INSIDE, order] => hosts::adopt::run_inside(order),
-        ["adopt", "--short", ref parts @ ..] => told(hosts::adopt::run(top, check::Form::Short, parts)),
-        ["adopt", ref parts @ ..] => told(hosts::adopt::run(top, check::Form::Long, parts)),
-        ["serve", ref parts @ ..] => told(serve::run(top, parts)),
-        ["wrap", ref parts @ ..] => told(wrap::run(top, parts)),
-        ["hub", "--short", ref parts @ ..] => told(hub::run(top, check::Form::Short, parts)),
-        ["hub", ref parts @ ..] => told(hub::run(top, check::Form::Long, parts)),
-        ["files", ref parts @ ..] => told(files::run(top, parts)),
-        ["conformance"] => told(conformance::run(top)),
         ["tidy"] => told(tidy::run(top)),
         ["bench"] => bench::run(top, bench::Output::Show, None),
         ["bench", "--write"] => bench::run(top, bench::Output::Write, None),
         ["bench", "--write", name] => bench::run(top, bench::Output::Write, Some(name)),
         ["bench", name] => bench::run(top, bench::Output::Show, Some(name)),
-        _ => return None,
+        _ => told(interop::run(top, words)?),
     })
 }

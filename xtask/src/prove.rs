@@ -4,10 +4,11 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use crate::call::Call;
-use crate::check::{self, Form};
+use crate::check;
 use crate::corpus;
-use crate::step::{self, Step};
+use taskkit::call::Call;
+use taskkit::form::Form;
+use taskkit::step::{self, Step};
 
 /// Runs the long form; the corpus only where a folder is given.
 pub(crate) fn run(top: &Path, folder: Option<&Path>) -> Result<()> {

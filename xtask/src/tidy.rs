@@ -17,7 +17,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-use crate::call::Call;
+use taskkit::call::Call;
 
 /// What the rules look at.
 #[derive(Debug, Default)]

@@ -28,9 +28,11 @@
 //!   to a modern server; [`upgrade`]: translates between a legacy client and a server that speaks only the modern era.
 //!   [`subscription`]: what a modern client listens for.
 //! - [`session`]: the roots of a session, from the client's first message to the guard.
+//! - [`ContentNumber`]: how cursors identify the list that they belong to.
 //! - [`Refusal`]: a [`Denial`](rootward_core::Denial) as a peer sees it.
 
 pub mod bridge;
+mod content_number;
 mod cursors;
 pub mod era;
 mod fold;
@@ -54,6 +56,7 @@ pub mod subscription;
 mod text;
 pub mod upgrade;
 
+pub use content_number::ContentNumber;
 pub use cursors::{keep_cursor, keep_next_cursor};
 pub use era::Era;
 pub use fold::is_same_but_for_case;

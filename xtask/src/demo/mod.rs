@@ -8,8 +8,8 @@ use std::thread;
 
 use anyhow::{Result, anyhow};
 
-use crate::built;
-use crate::call::Call;
+use taskkit::built;
+use taskkit::call::Call;
 
 /// Builds the program with the features that `words` say while `fetch` brings what else is needed.
 fn prepare<F: Send>(top: &Path, words: &str, fetch: impl FnOnce() -> Result<F> + Send) -> Result<(PathBuf, F)> {

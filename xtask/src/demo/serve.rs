@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use super::{prepare, shown};
-use crate::install::{Runtime, node_at_least, packages, runtimes};
+use taskkit::install::{Runtime, node_at_least, packages, runtimes};
 
 /// The oldest Node that the Inspector's command line runs on. The whole of it asks for 22.19, which few systems have and is long to fetch.
 const NODE: u64 = 20;

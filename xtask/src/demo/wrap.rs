@@ -8,8 +8,8 @@ use anyhow::{Context, Result, bail, ensure};
 use serde_json::json;
 
 use super::{prepare, shown};
-use crate::conversation::{Conversation, Roots, Said};
-use crate::install::{Runtime, node, packages, runtimes};
+use taskkit::conversation::{Conversation, Roots, Said};
+use taskkit::install::{Runtime, node, packages, runtimes};
 
 /// The server's script below `node_modules`.
 const SERVER: &str = "@modelcontextprotocol/server-filesystem/dist/index.js";

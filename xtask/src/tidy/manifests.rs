@@ -6,7 +6,7 @@ use super::{File, Finding, Repository};
 
 /// The crates from the bottom up: core <- audit, peer, sandbox <- server, client, http <- files <- hub <- cli. A crate may depend only on
 /// crates of a lower number; what only tests need is free, so the test kit stands above everything it tests.
-const LAYERS: [(&str, u8); 19] = [
+const LAYERS: [(&str, u8); 21] = [
     ("rootward-core", 0),
     ("rootward-macros", 0),
     ("rootward-audit", 1),
@@ -25,7 +25,9 @@ const LAYERS: [(&str, u8); 19] = [
     ("knowledge-base", 5),
     ("workspace-shell", 5),
     ("rootward-testkit", 6),
-    ("xtask", 7),
+    ("taskkit", 7),
+    ("interop", 8),
+    ("xtask", 9),
 ];
 
 /// The core does no async, no logging, no MCP, no network.

@@ -1,15 +1,15 @@
 //! What one server is told: a list of roots, and the version that its cursors belong to.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use rootward_core::{Access, PathStyle, PlacedRoot, RootSet, RootUri};
+use rootward_protocol::ContentNumber;
 
 use super::server::{Choice, LocalPaths, Locality};
 
 /// One root as a server is told of it.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Entry {
     pub(super) uri: String,
     pub(super) name: Option<String>,
@@ -45,12 +45,16 @@ impl View {
         View::Known(set.roots().iter().filter(chosen).filter(told).filter_map(Entry::new).collect())
     }
 
-    /// The number that a cursor carries. The same list has the same number, whoever is told of it and when.
+    /// The number that a cursor carries. The same list has the same number in every process and every build.
     pub(super) fn version(entries: &[Entry]) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        entries.hash(&mut hasher);
-        // As many bits as every reader of JSON keeps of a number.
-        hasher.finish() >> 11
+        let mut number = ContentNumber::default();
+        for Entry { uri, name, access, meta } in entries {
+            number.add(uri);
+            number.add_optional(name.as_ref());
+            number.add(access.to_string());
+            number.add_optional(meta.as_deref());
+        }
+        number.finish()
     }
 }
 

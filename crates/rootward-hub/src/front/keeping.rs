@@ -2,7 +2,6 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{DirBuilder, OpenOptions};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -12,6 +11,7 @@ use rootward_protocol::method;
 use rootward_sandbox::{PackageCommand, Registry};
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use crate::engine::Memory;
 
@@ -67,9 +67,10 @@ impl Keeping {
     }
 
     fn path(&self) -> Option<PathBuf> {
-        let mut hasher = DefaultHasher::new();
-        self.command.hash(&mut hasher);
-        Some(self.directory.as_ref()?.join(format!("{:016x}.json", hasher.finish())))
+        // The same name in every build: what is remembered must outlive an upgrade.
+        let digest = Sha256::digest(&self.command);
+        let hash = digest.iter().take(8).fold(0, |hash: u64, byte| hash << 8 | u64::from(*byte));
+        Some(self.directory.as_ref()?.join(format!("{hash:016x}.json")))
     }
 
     /// What is remembered; nothing where the file cannot be read.
@@ -164,6 +165,13 @@ mod tests {
         rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0).unwrap();
         assert!(keeping(&["a", "b"]).read_ambient().is_none(), "nobody waits for a FIFO");
         assert!(Keeping::new_ambient(None, OsStr::new("npx"), &[]).read_ambient().is_none());
+    }
+
+    #[test]
+    fn a_file_has_the_same_name_in_every_build() {
+        let command = r#"["","npx","-y","@modelcontextprotocol/server-memory"]"#.to_owned();
+        let keeping = Keeping { directory: Some("/state".into()), command, reach: Reach::Everywhere };
+        assert_eq!(keeping.path().unwrap(), Path::new("/state/91a3f1ac253851d1.json"));
     }
 
     #[test]

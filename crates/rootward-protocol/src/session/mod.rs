@@ -43,6 +43,7 @@
 
 mod given;
 mod left_out;
+mod number;
 mod owner;
 mod placing;
 mod published;

@@ -1,15 +1,15 @@
 //! The owner of a session's roots.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
 use rootward_core::RootSet;
-use rootward_core::session::{Effect, Event, InForce, RequestNumber, SessionRoots, Standing, State, Support, Why};
+use rootward_core::session::{Effect, Event, RequestNumber, SessionRoots, Standing, State, Support, Why};
 use serde_json::Value;
 
 use super::given::Given;
 use super::left_out::left_out;
+use super::number;
 use super::placing::{Found, Placed, Placing, What};
 use super::published::{Published, Told};
 use super::terms::Terms;
@@ -393,7 +393,7 @@ impl SessionGuard {
         }
         let generation = match self.numbering {
             Numbering::Counted => in_force.generation,
-            Numbering::OfContent => content_number(in_force),
+            Numbering::OfContent => number::of_content(in_force),
         };
         let guard = match &self.published {
             // SECURITY: the previous guard must not be reused if a place in its roots was closed
@@ -442,12 +442,4 @@ impl Reading {
             Err(NoList { reason, .. }) => Err(reason),
         }
     }
-}
-
-/// The generation of roots that are numbered by content.
-fn content_number(in_force: &InForce) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (&in_force.roots, in_force.reach).hash(&mut hasher);
-    // As many bits as every JSON parser preserves in a number.
-    hasher.finish() >> 11
 }

@@ -1,0 +1,77 @@
+//! Programs of others before and behind Rootward: MCP clients of other languages, servers as their READMEs configure them, the hosts that
+//! people use, and the MCP conformance suite.
+//!
+//! One file per verb of `cargo xtask`, which [`run`] knows by name; [`steps`] are those verbs as parts of the whole check. The programs
+//! are pinned in `peers/`.
+
+#![expect(clippy::disallowed_methods, reason = "works on the project's own files, never on what a peer names")]
+#![expect(clippy::print_stdout, reason = "for a program on a terminal")]
+
+mod cases;
+mod conformance;
+mod files;
+mod host;
+mod hosts;
+mod hub;
+mod inspector;
+mod listening;
+mod offline;
+mod peers;
+mod popular;
+mod serve;
+mod servers;
+mod wrap;
+
+use std::path::Path;
+
+use anyhow::Result;
+use taskkit::form::Form;
+use taskkit::step::Step;
+
+/// Carries out a verb and gives back what to tell the user; none where there is no such verb.
+pub fn run(top: &Path, words: &[&str]) -> Option<Result<String>> {
+    Some(match *words {
+        ["peers", ref parts @ ..] => peers::run(top, parts),
+        ["servers", ref parts @ ..] => servers::run(top, parts),
+        ["popular", "--short", ref parts @ ..] => popular::run(top, Form::Short, parts),
+        ["popular", ref parts @ ..] => popular::run(top, Form::Long, parts),
+        ["host"] => host::run(top),
+        ["hosts", offline::INSIDE, order] => hosts::offline::run(order).map(|()| String::new()),
+        ["hosts", "--short"] => hosts::run_form(top, Form::Short),
+        ["hosts", ref parts @ ..] => hosts::run(top, parts),
+        ["pictures"] => hosts::pictures::run(top),
+        ["pictures", offline::INSIDE, order] => hosts::pictures::run_inside(order).map(|()| String::new()),
+        ["adopt", offline::INSIDE, order] => hosts::adopt::run_inside(order).map(|()| String::new()),
+        ["adopt", "--short", ref parts @ ..] => hosts::adopt::run(top, Form::Short, parts),
+        ["adopt", ref parts @ ..] => hosts::adopt::run(top, Form::Long, parts),
+        ["serve", ref parts @ ..] => serve::run(top, parts),
+        ["wrap", ref parts @ ..] => wrap::run(top, parts),
+        ["hub", "--short", ref parts @ ..] => hub::run(top, Form::Short, parts),
+        ["hub", ref parts @ ..] => hub::run(top, Form::Long, parts),
+        ["files", ref parts @ ..] => files::run(top, parts),
+        ["conformance"] => conformance::run(top),
+        _ => return None,
+    })
+}
+
+/// All of it as steps of a check.
+pub fn steps(form: Form) -> Vec<Step> {
+    vec![
+        Step::here("peers", "cargo xtask peers", |top| peers::run(top, &[])),
+        Step::here("serve", "cargo xtask serve", |top| serve::run(top, &[])),
+        Step::here("servers", "cargo xtask servers", |top| servers::run(top, &[])),
+        Step::here("popular", popular::repeat(form), move |top| popular::run(top, form, &[])),
+        Step::here("host", "cargo xtask host", host::run),
+        Step::here("hosts", hosts::repeat(form), move |top| hosts::run_form(top, form)),
+        Step::here("adopt", hosts::adopt::repeat(form), move |top| hosts::adopt::run(top, form, &[])),
+        Step::here("wrap", "cargo xtask wrap", |top| wrap::run(top, &[])),
+        Step::here("hub", hub::repeat(form), move |top| hub::run(top, form, &[])),
+        Step::here("files", "cargo xtask files", |top| files::run(top, &[])),
+        Step::here("conformance", "cargo xtask conformance", conformance::run),
+    ]
+}
+
+/// Measures how much later than without Rootward a server answers that `npx` starts; the table, in Markdown.
+pub fn measure(top: &Path) -> Result<String> {
+    popular::measure::run(top)
+}

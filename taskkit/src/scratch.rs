@@ -1,0 +1,40 @@
+//! Files without a name, for what a program writes. The demos do without the crate for it: it is half of what they would wait for.
+
+use std::fs::{self, File};
+use std::io;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+static LAST: AtomicU32 = AtomicU32::new(0);
+
+/// A file that is gone when nobody has it open any more.
+pub fn file() -> io::Result<File> {
+    loop {
+        let number = LAST.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("rootward-xtask-{}-{number}", std::process::id()));
+        match File::options().read(true).write(true).create_new(true).open(&path) {
+            Ok(file) => return fs::remove_file(path).map(|()| file),
+            // Left by somebody who had the same number before.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Seek, Write};
+
+    use super::*;
+
+    #[test]
+    fn each_is_its_own() {
+        let (mut one, mut other, mut text) = (file().unwrap(), file().unwrap(), String::new());
+        one.write_all(b"one").unwrap();
+        other.rewind().unwrap();
+        other.read_to_string(&mut text).unwrap();
+        assert_eq!(text, "");
+        one.rewind().unwrap();
+        one.read_to_string(&mut text).unwrap();
+        assert_eq!(text, "one");
+    }
+}
