@@ -127,7 +127,7 @@ mod tests {
         check(
             "request.path",
             "request . path",
-            "`copy` binds no `request.path`: it binds `self`, `path`, `destination`; a field of it is written \
+            "`copy` has no argument `request.path`: it has `self`, `path`, `destination`; a field of it is written \
              `path.request.path`",
         );
         check_mistake("path", "fn none() -> R {}", "path", "`none` has no argument `path`: it has nothing");
