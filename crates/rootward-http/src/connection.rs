@@ -126,8 +126,8 @@ impl<S> Timed<S> {
             return Poll::Ready(written);
         }
         let write = self.write.get_or_insert_with(|| Box::pin(sleep(self.write_time)));
-        // SECURITY: a client that never reads would keep its connection forever (test:
-        // a_client_that_never_reads_is_cut_off)
+        // SECURITY: a client that never reads would keep its connection forever
+        // (test: a_client_that_never_reads_is_cut_off)
         if write.as_mut().poll(context).is_ready() { timed_out("the client does not read") } else { Poll::Pending }
     }
 }

@@ -84,8 +84,8 @@ impl<B> Front<B> {
     where
         B: Backend,
     {
-        // SECURITY: this needs no token, so it must not keep the backend busy (test:
-        // readiness_probes_cost_the_backend_little)
+        // SECURITY: this needs no token, so it must not keep the backend busy
+        // (test: readiness_probes_cost_the_backend_little)
         let mut known = self.ready.lock().await;
         if let Some((when, is_ready)) = *known
             && when.elapsed() < READY_FOR

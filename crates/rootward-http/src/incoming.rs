@@ -18,8 +18,8 @@ use crate::reply::Rejection;
 const TRUSTED: usize = 1 << 16;
 
 /// Refuses a request whose end is ambiguous, because a proxy in front may see it elsewhere.
-// SECURITY: what one side takes for a body, the other may take for a request (test:
-// a_request_is_not_hidden_in_another)
+// SECURITY: what one side takes for a body, the other may take for a request
+// (test: a_request_is_not_hidden_in_another)
 pub(crate) fn check_framing(headers: &HeaderMap) -> Result<(), Rejection> {
     let mut codings = headers.get_all(TRANSFER_ENCODING).iter();
     let is_clear = match (codings.next(), codings.next()) {

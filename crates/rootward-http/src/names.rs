@@ -51,7 +51,8 @@ impl Names {
         let (Some(host), None) = (hosts.next(), hosts.next()) else { return Err(NameError::NoHost) };
         let host: Option<Authority> = Authority::try_from(host.as_bytes()).ok();
         // SECURITY: otherwise a page whose name resolves to the loopback address could talk to the front as its own
-        // server (test: names_of_others_are_refused)
+        // server
+        // (test: names_of_others_are_refused)
         if !host.is_some_and(|host| self.serves(&host)) || authority.is_some_and(|authority| !self.serves(authority)) {
             return Err(NameError::Host);
         }

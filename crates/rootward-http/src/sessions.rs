@@ -73,8 +73,8 @@ impl Sessions {
     /// The session with this id, if it belongs to this principal. Another's is treated as if it did not exist.
     pub(crate) fn find(&self, principal: PrincipalId, id: &[u8]) -> Option<Arc<Session>> {
         let session = self.table().get(&SessionId::read(id)?).cloned()?;
-        // SECURITY: someone who learns the id of a session must not be able to use it (test:
-        // a_session_of_another_principal_is_unknown)
+        // SECURITY: someone who learns the id of a session must not be able to use it
+        // (test: a_session_of_another_principal_is_unknown)
         (session.principal == principal).then_some(session)
     }
 

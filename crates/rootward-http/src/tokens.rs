@@ -22,7 +22,8 @@ impl Tokens {
         let (mut found, mut position) = (Choice::from(0), 0u64);
         for (index, known) in (0u64..).zip(&self.0) {
             // SECURITY: an ordinary comparison stops at the first difference, so its duration reveals how much was
-            // right; a loop that stops at a match reveals whose token it was (test: only_a_whole_token_opens)
+            // right; a loop that stops at a match reveals whose token it was
+            // (test: only_a_whole_token_opens)
             let same = known.ct_eq(&given);
             position.conditional_assign(&index, same);
             found |= same;

@@ -132,8 +132,8 @@ pub(crate) fn paths(
     found: &mut dyn FnMut(Candidate<'_>),
 ) -> Result<(), ScanError> {
     if held == Held::Elsewhere {
-        // SECURITY: only for a server that cannot open files on this machine; ambiguous JSON is still refused (test:
-        // servers_that_may_see_this_machine, paths_that_mean_nothing_here_are_not_checked)
+        // SECURITY: only for a server that cannot open files on this machine; ambiguous JSON is still refused
+        // (test: servers_that_may_see_this_machine, paths_that_mean_nothing_here_are_not_checked)
         return scan(call, &mut |_| {});
     }
     let mut top = Top::default();
@@ -156,8 +156,8 @@ pub fn check_path(guard: &Guard, expansion: &Expansion, path: &str, need: Need) 
 impl Finding {
     /// Whether this finding is audited: it is a path, or it was refused.
     pub fn is_on_record(&self) -> bool {
-        // SECURITY: every refusal is audited, whatever was refused (test:
-        // refusals_are_on_record_whatever_was_refused)
+        // SECURITY: every refusal is audited, whatever was refused
+        // (test: refusals_are_on_record_whatever_was_refused)
         self.refusal.is_some() || self.named != Named::Nothing
     }
 }
@@ -211,8 +211,8 @@ impl Asked<'_> {
         match (readings, refusal) {
             (Ok(()), None) => Ok(named),
             (_, Some(refusal)) => Err(refusal),
-            // SECURITY: with more readings than the limit, some were never checked (test:
-            // too_many_readings_are_refused)
+            // SECURITY: with more readings than the limit, some were never checked
+            // (test: too_many_readings_are_refused)
             (Err(Stop::TooMany | Stop::Enough), None) => {
                 Err(RefusedPath { denial: self.denial(Code::InvalidPath), reading: None })
             }
@@ -264,13 +264,13 @@ impl Asked<'_> {
             return Ok(Passed::NoPath);
         }
         if has_another_scheme(reading) {
-            // SECURITY: joined to a directory and collapsed as text, `x://../../y` leads above that directory (test:
-            // other_schemes_are_not_paths_unless_they_climb)
+            // SECURITY: joined to a directory and collapsed as text, `x://../../y` leads above that directory
+            // (test: other_schemes_are_not_paths_unless_they_climb)
             return if climbs(reading) { Err(self.denial(Code::OutsideRoots)) } else { Ok(Passed::NoPath) };
         }
         if !is_uri && names_nothing(reading) {
-            // SECURITY: joined to a directory and collapsed as text, a thousand `../` become `/` (test:
-            // a_long_text_that_may_be_a_path_is_decided)
+            // SECURITY: joined to a directory and collapsed as text, a thousand `../` become `/`
+            // (test: a_long_text_that_may_be_a_path_is_decided)
             return if climbs(reading) { Err(self.denial(Code::OutsideRoots)) } else { Ok(Passed::NoPath) };
         }
         match walls.map {
@@ -294,13 +294,14 @@ impl Asked<'_> {
         if let Some(place) = map.meant(reading) {
             return self.judge_place(walls, &place.to_string_lossy());
         }
-        // SECURITY: an absolute path that does not map may lead outside the roots (test:
-        // what_does_not_map_is_refused)
+        // SECURITY: an absolute path that does not map may lead outside the roots
+        // (test: what_does_not_map_is_refused)
         if !is_relative(reading) || climbs(reading) {
             return Err(self.denial(Code::OutsideRoots));
         }
         // SECURITY: only the server knows its working directory, so a relative path is refused. A word that only may
-        // be a path is treated as a word (test: a_relative_path_does_not_map)
+        // be a path is treated as a word
+        // (test: a_relative_path_does_not_map)
         let is_path = match self.certainty {
             Certainty::Sure | Certainty::ByLooks => true,
             Certainty::Likely => reading.contains(['/', '\\']),
@@ -313,8 +314,8 @@ impl Asked<'_> {
         let Some(limits) = walls.limits else { return Ok(grant) };
         // SECURITY: the host may allow less than the roots do (test: a_call_beyond_the_limits_is_refused)
         limits.check_for(&grant, self.need.access, reading.as_ref())?;
-        // SECURITY: some servers act on a link, others on its target, so check both (test:
-        // limits_hold_a_link_and_what_it_leads_to)
+        // SECURITY: some servers act on a link, others on its target, so check both
+        // (test: limits_hold_a_link_and_what_it_leads_to)
         if matches!(self.need.last, Last::Replaced | Last::Removed) {
             let both = [walls.guard.check(reading, Access::NONE), walls.guard.check_entry(reading, Access::NONE)];
             for either in both.iter().flatten() {
@@ -342,8 +343,8 @@ fn is_dead_end(reading: &str, denial: &Denial) -> bool {
     }
     match denial.cause() {
         Cause::System(ErrorKind::InvalidFilename) | Cause::Text(TextError::TooLong) => true,
-        // SECURITY: without `..` in the text, the `..` is in a link target, and no other reading covers that (test:
-        // a_link_through_what_is_missing_is_refused)
+        // SECURITY: without `..` in the text, the `..` is in a link target, and no other reading covers that
+        // (test: a_link_through_what_is_missing_is_refused)
         Cause::System(ErrorKind::NotFound | ErrorKind::NotADirectory) => reading.split('/').any(|name| name == ".."),
         _ => false,
     }

@@ -45,8 +45,8 @@ impl Party {
         let Some(principal) = &self.principal else { return Arc::clone(given) };
         let ceiling = &given.sources.ceiling;
         let ceiling = if ceiling.names_any() { ceiling } else { &principal.ceiling };
-        // SECURITY: a server's ceiling may be wider than the principal's, and some modes ignore ceilings (test:
-        // a_principal_gets_nothing_outside_its_ceiling)
+        // SECURITY: a server's ceiling may be wider than the principal's, and some modes ignore ceilings
+        // (test: a_principal_gets_nothing_outside_its_ceiling)
         let bound = Some(principal.ceiling.clone());
         let sources = Sources { ceiling: ceiling.clone(), bound, ..Sources::default() };
         Arc::new(Given { sources, restrictions: Arc::clone(&given.restrictions) })

@@ -84,8 +84,8 @@ impl Target {
         }
         url.set_fragment(None);
         let shown = shown(&url);
-        // SECURITY: anyone on the network path could read the tokens (test:
-        // plain_http_leaves_this_machine_only_if_allowed)
+        // SECURITY: anyone on the network path could read the tokens
+        // (test: plain_http_leaves_this_machine_only_if_allowed)
         if url.scheme() == "http" && plain == PlainHttp::Loopback && !is_loopback_host(&url) {
             return Err(TargetError::Plain(shown));
         }

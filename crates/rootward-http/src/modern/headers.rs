@@ -56,8 +56,8 @@ pub(crate) fn check(headers: &HeaderMap, method: &str, params: Option<&Members<'
         (Some(_), None) => Err(HeaderError::Unexpected(header::NAME.to_owned())),
         (Some(given), Some(named)) => {
             let given = decoded(given).ok_or_else(|| HeaderError::Malformed(header::NAME.to_owned()))?;
-            // SECURITY: the backend must do what intermediaries saw in the headers (test:
-            // headers_and_body_must_agree)
+            // SECURITY: the backend must do what intermediaries saw in the headers
+            // (test: headers_and_body_must_agree)
             if given == named { Ok(()) } else { Err(HeaderError::Differs(header::NAME.to_owned())) }
         }
     }
@@ -86,8 +86,8 @@ pub(crate) fn check_arguments(
             (Some(_), None) => return Err(HeaderError::Unexpected(name())),
             (Some(given), Some(value)) => {
                 let given = decoded(given).ok_or_else(|| HeaderError::Malformed(name()))?;
-                // SECURITY: the backend must do what intermediaries saw in the headers (test:
-                // arguments_and_their_headers_must_agree)
+                // SECURITY: the backend must do what intermediaries saw in the headers
+                // (test: arguments_and_their_headers_must_agree)
                 if !value.is(&given) {
                     return Err(HeaderError::Differs(name()));
                 }

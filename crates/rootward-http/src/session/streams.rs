@@ -133,8 +133,8 @@ impl Streams {
         let is_known = |key: &str| known.clone().any(|open| *open.key == *key);
         let is_twice =
             |(at, request): (usize, &OpenRequest)| requests[..at].iter().any(|other| other.key == request.key);
-        // SECURITY: with two requests under one id, the answer to one could be taken for the other's (test:
-        // an_id_is_open_once)
+        // SECURITY: with two requests under one id, the answer to one could be taken for the other's
+        // (test: an_id_is_open_once)
         if requests.iter().enumerate().any(is_twice) || requests.iter().map(|request| &*request.key).any(is_known) {
             return Err(StreamError::SameId);
         }

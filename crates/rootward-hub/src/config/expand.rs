@@ -182,8 +182,8 @@ impl Filling<'_> {
     /// Places opened in addition to the roots. A place below a root is skipped: the session's access to the root
     /// applies there.
     fn opened(&mut self, key: &str, places: &[Template]) -> Result<Vec<PathBuf>, Problem> {
-        // SECURITY: otherwise a root that the client shares read-only would become writable (test:
-        // a_root_is_not_opened_by_its_variable)
+        // SECURITY: otherwise a root that the client shares read-only would become writable
+        // (test: a_root_is_not_opened_by_its_variable)
         let others = places.iter().filter(|place| !place.uses_roots());
         others.map(|place| self.place(key, place)).collect()
     }

@@ -86,8 +86,8 @@ impl PathMap {
             text.clone_from(&pair.to);
         }
         // SECURITY: another pair may shadow this place in the child, or the child's system may parse a name
-        // differently; then the text would mean another file there (test:
-        // a_place_that_another_pair_covers_does_not_map)
+        // differently; then the text would mean another file there
+        // (test: a_place_that_another_pair_covers_does_not_map)
         let back = self.to_host(&text)?;
         (components(path, PathStyle::Posix)? == components(back.to_str()?, PathStyle::Posix)?).then_some(text)
     }
@@ -196,8 +196,8 @@ fn deepest<'d, 't, T>(
     items: impl Iterator<Item = (T, &'d str, PathStyle)>,
     text: &'t str,
 ) -> Option<(T, Vec<&'t str>)> {
-    // SECURITY: compare whole components, or `/projects` would contain `/projects-evil` (test:
-    // only_whole_components_match)
+    // SECURITY: compare whole components, or `/projects` would contain `/projects-evil`
+    // (test: only_whole_components_match)
     let holding = items.filter(|(_, directory, style)| text_contains(directory, text, *style));
     let counted = holding.filter_map(|(item, directory, style)| {
         let depth = components(directory, style)?.len();

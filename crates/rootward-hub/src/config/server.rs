@@ -177,8 +177,8 @@ impl ServerConfig {
         let settings = &self.rootward;
         let has_client_roots = settings.roots == RootsFrom::Client
             && (matches!(self.what, ServerKind::Stdio(_)) || self.tells_roots() || self.uses_roots());
-        // SECURITY: a single child for all clients would see every client's directories (test:
-        // a_child_for_all_has_no_clients_roots)
+        // SECURITY: a single child for all clients would see every client's directories
+        // (test: a_child_for_all_has_no_clients_roots)
         if settings.isolation == Isolation::All && has_client_roots {
             let says = "`rootward.isolation` is `all`, and the server gets the roots of each client";
             let hint = "set `\"roots\": \"none\"` or a list of directories, or use `\"isolation\": \"roots\"`";

@@ -383,8 +383,8 @@ fn roots(node: &Node<'_, '_>) -> Result<RootsFrom, ConfigError> {
 fn root_list(node: &Node<'_, '_>) -> Result<Vec<Template>, ConfigError> {
     let one = |node: &Node<'_, '_>| {
         let template = template(node, node.string()?)?;
-        // SECURITY: a root that the client chooses would widen the operator's ceiling (test:
-        // the_operators_roots_do_not_depend_on_the_session)
+        // SECURITY: a root that the client chooses would widen the operator's ceiling
+        // (test: the_operators_roots_do_not_depend_on_the_session)
         if template.uses_roots() {
             let says = format!("`{}`: `{}` depends on the client", Shown::new(node.key()), template.written());
             return Err(node.wrong(says, "name directories of your own; `\"roots\": \"client\"` gives the client's"));

@@ -57,7 +57,8 @@ pub(super) fn with_top<T>(
         return Err(ConfigError::at(text, 0, "the file is empty", r#"write `{"mcpServers": {}}` for no servers"#));
     };
     // SECURITY: readers differ in which of two duplicate keys they take, so the reviewed value might not be the one
-    // used (test: duplicate_keys_are_refused_everywhere)
+    // used
+    // (test: duplicate_keys_are_refused_everywhere)
     refuse_duplicates(text, &value)?;
     read(&Node { value: &value, text, key: String::new() })
 }

@@ -97,8 +97,8 @@ impl Sandbox {
         }
         match (self.domains, &self.filtered) {
             (Domains::NoneAllowed, _) if enabled => settings.network = Some(Network::Off),
-            // SECURITY: without the filter, the server could reach every host (test:
-            // domains_are_for_the_user_to_decide)
+            // SECURITY: without the filter, the server could reach every host
+            // (test: domains_are_for_the_user_to_decide)
             (Domains::Listed, Some(error)) if enabled => return Err(error.clone()),
             (Domains::Listed, Some(error)) => notes.push(error.clone().into()),
             _ => {}

@@ -25,8 +25,8 @@ impl Session {
         if let Some(guard) = &guard {
             self.note_revoked(guard);
         }
-        // SECURITY: no server gets a call before the directories it runs in are known (test:
-        // a_client_that_never_names_its_roots_gets_lists_all_the_same)
+        // SECURITY: no server gets a call before the directories it runs in are known
+        // (test: a_client_that_never_names_its_roots_gets_lists_all_the_same)
         if let Some(guard) = guard {
             (0..self.links.len()).for_each(|link| self.fit(link, &guard));
         }
@@ -43,7 +43,8 @@ impl Session {
             self.drop_child(link, number);
         }
         // SECURITY: relative paths start where the child was started, so if that directory would change, the child is
-        // restarted instead of notified (test: relative_paths_mean_the_first_root_after_a_change)
+        // restarted instead of notified
+        // (test: relative_paths_mean_the_first_root_after_a_change)
         let now = self.now;
         let of = &mut self.links[link];
         if of.change == Change::Told
@@ -219,8 +220,8 @@ impl Session {
             self.push(Effect::Leave(self.id));
         } else {
             self.links[id.link].impossible = Some((guard, failure.clone()));
-            // SECURITY: the old child runs with roots that are no longer current (test:
-            // where_no_server_can_be_started_in_the_new_roots_calls_are_told_so)
+            // SECURITY: the old child runs with roots that are no longer current
+            // (test: where_no_server_can_be_started_in_the_new_roots_calls_are_told_so)
             if let Some(old) = self.links[id.link].current.take() {
                 self.retire(id.link, old);
             }

@@ -50,7 +50,8 @@ impl Session {
                 Releases::All
             }
             // SECURITY: every frame is parsed whole, whatever its size: some clients treat a large answer that also
-            // has a method as a request (test: a_large_frame_is_read_like_any_other)
+            // has a method as a request
+            // (test: a_large_frame_is_read_like_any_other)
             Found::Alone(frame) => match self.child_frame(id, frame) {
                 Remains::PassOn => {
                     self.out.push_buffer(frame);
@@ -93,8 +94,8 @@ impl Session {
     fn settles_by_outline(&mut self, id: ChildId, frame: &[u8]) -> bool {
         let Some(outline) = outline(frame) else { return false };
         let Ok(Message::Single(envelope)) = Message::parse(outline.as_bytes()) else { return false };
-        // SECURITY: the outline omits long ids, so an empty id matches nobody's request (test:
-        // a_large_frame_with_a_long_id_is_read_whole)
+        // SECURITY: the outline omits long ids, so an empty id matches nobody's request
+        // (test: a_large_frame_with_a_long_id_is_read_whole)
         let has_its_id = envelope.id().is_some_and(|id| id.as_str() != "\"\"");
         has_its_id && self.settles(id, &envelope)
     }
@@ -154,7 +155,8 @@ impl Session {
                 return Releases::All;
             }
             // SECURITY: a learner runs before the real server: it may not ask anyone anything, and its notifications
-            // concern no project (test: a_learner_reaches_the_client_with_its_answers_alone)
+            // concern no project
+            // (test: a_learner_reaches_the_client_with_its_answers_alone)
             (Kind::Request, _) if is_learner => envelope.id().into_iter().for_each(|question| {
                 self.refuse_question(id, question, "the server is only being asked what it offers");
             }),
@@ -207,7 +209,8 @@ impl Session {
         let asked = Asked::Child { child, id: id.as_str().into(), token: progress_token(envelope) };
         let key = id.key();
         // SECURITY: an answer to a server's question must not pass for an answer to one of Rootward's own later
-        // questions (test: a_server_cannot_take_the_id_of_the_question_for_roots)
+        // questions
+        // (test: a_server_cannot_take_the_id_of_the_question_for_roots)
         if self.asked.contains_key(&key) || key.contains("rootward") {
             let other = self.own_id("question");
             if let Some(other) = Id::read(&other) {
@@ -232,8 +235,8 @@ impl Session {
         count < MOST_QUESTIONS && bytes + 2 * id.as_str().len() <= MOST_QUESTION_BYTES
     }
 
-    // SECURITY: unanswered questions are kept, so their number must be bounded (test:
-    // a_server_has_a_bounded_number_of_questions_open)
+    // SECURITY: unanswered questions are kept, so their number must be bounded
+    // (test: a_server_has_a_bounded_number_of_questions_open)
     fn refuse_question(&mut self, child: ChildId, id: Id<'_>, says: &str) {
         let Some(child) = self.child_mut(child) else { return };
         if child.input.waiting().len() <= MOST_UNREAD {

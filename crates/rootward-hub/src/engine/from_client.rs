@@ -84,8 +84,8 @@ impl Session {
                 let link = self.route(envelope);
                 let mut way = self.new_way(link);
                 way.limits = limits.map(Box::new);
-                // SECURITY: a call must not overtake an earlier one, which it may depend on (test:
-                // a_call_does_not_overtake_one_that_is_being_recorded)
+                // SECURITY: a call must not overtake an earlier one, which it may depend on
+                // (test: a_call_does_not_overtake_one_that_is_being_recorded)
                 way.behind = self.is_recording(link);
                 if way.behind || self.pass(envelope, &mut way) == Done::NotYet {
                     let id = envelope.id().map(|id| id.as_str().into());
@@ -103,8 +103,8 @@ impl Session {
         matches!(self.client, Client::Silent) && !is_modern()
     }
 
-    // SECURITY: no server gets a call before the directories it runs in are known (test:
-    // a_call_before_initialize_reaches_no_server)
+    // SECURITY: no server gets a call before the directories it runs in are known
+    // (test: a_call_before_initialize_reaches_no_server)
     fn refuse_early(&mut self, kind: Kind, method: &str, id: Option<Id<'_>>) {
         let (Kind::Request, Some(id)) = (kind, id.map(Id::as_str)) else { return };
         let answer = match method {

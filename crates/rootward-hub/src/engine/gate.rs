@@ -63,8 +63,8 @@ impl Session {
         let guard = self.guard().filter(|_| self.is_ready(way)).cloned();
         let checked = match &guard {
             Some(guard) => {
-                // SECURITY: resolved for each decision, since links may have changed (test:
-                // limits_follow_links_again_for_each_call)
+                // SECURITY: resolved for each decision, since links may have changed
+                // (test: limits_follow_links_again_for_each_call)
                 let limits = way.limits.as_ref().map(|limits| limits.place_ambient(guard));
                 self.links[way.link].rules.check(guard, limits.as_ref(), &call).map(Some)
             }
@@ -109,8 +109,8 @@ impl Session {
                 let denial = Denial::new(Code::AuditUnavailable, &*finding.path, finding.need.access);
                 Some(self.refused(id, call, &denial, None))
             }
-            // SECURITY: writing the audit entry takes time, and the roots may have changed since (test:
-            // a_message_is_decided_by_the_roots_in_force_when_it_leaves)
+            // SECURITY: writing the audit entry takes time, and the roots may have changed since
+            // (test: a_message_is_decided_by_the_roots_in_force_when_it_leaves)
             Some(OnRecord::Yes)
                 if self.is_ready(way)
                     && self.is_still(&decided.guard)
@@ -138,7 +138,8 @@ impl Session {
             return Turn::GoOn;
         }
         // SECURITY: the server still has the roots from before `list_changed` and can read them even if the call
-        // names none (test: calls_without_paths_wait_until_the_roots_are_known_again)
+        // names none
+        // (test: calls_without_paths_wait_until_the_roots_are_known_again)
         let is_known = self.era() == Era::Legacy && self.published().is_some();
         match if is_known { self.turn(way) } else { Turn::GoOn } {
             Turn::GoOn if !self.is_in_place(way.link) => Turn::Wait { until: self.now },

@@ -131,7 +131,8 @@ impl Session {
         self.answer_for_all(id);
         self.links[link].children.remove(&lesson.child);
         // SECURITY: two processes of a server never run with different roots at the same time, and a learner has
-        // nothing to save (test: the_learner_is_gone_before_the_server_starts)
+        // nothing to save
+        // (test: the_learner_is_gone_before_the_server_starts)
         self.links[link].leaving.push(lesson.child);
         self.push(Effect::End(id));
         self.push(Effect::Kill(id));

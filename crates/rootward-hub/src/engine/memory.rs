@@ -58,8 +58,8 @@ impl Memory {
     /// The server's last answers to a client with this fingerprint.
     pub(super) fn recall(&self, fingerprint: &str) -> Option<Remembered> {
         let found = self.handshakes.iter().find(|handshake| handshake.fingerprint == fingerprint);
-        // SECURITY: an answer is one line; text after a line break would be a separate message (test:
-        // what_is_remembered_is_told_in_one_line)
+        // SECURITY: an answer is one line; text after a line break would be a separate message
+        // (test: what_is_remembered_is_told_in_one_line)
         found.map(|handshake| handshake.remembered.clone()).filter(Remembered::has_only_single_lines)
     }
 

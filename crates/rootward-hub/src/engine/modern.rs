@@ -92,8 +92,8 @@ impl Session {
             way.modern = Some(modern);
             return Done::NotYet;
         }
-        // SECURITY: a page is not the whole list; the next page may restrict what this one opens (test:
-        // a_modern_list_in_pages_is_read_whole_or_not_at_all)
+        // SECURITY: a page is not the whole list; the next page may restrict what this one opens
+        // (test: a_modern_list_in_pages_is_read_whole_or_not_at_all)
         if modern.round.said.goes_on() {
             self.ask_for_roots(envelope, modern.round);
             return Done::Yes;
@@ -115,7 +115,8 @@ impl Session {
         let link = way.link;
         let known = self.published().is_some();
         // SECURITY: no server gets a call before the directories it runs in are known, and one that asks for roots
-        // gets those of this request (test: a_modern_call_without_paths_asks_for_roots,
+        // gets those of this request
+        // (test: a_modern_call_without_paths_asks_for_roots,
         // a_server_that_wants_roots_among_others_gets_those_of_the_client)
         if !known && method::RETRIED.contains(&method) {
             self.ask_for_roots(envelope, modern.round.clone());
@@ -250,11 +251,13 @@ impl Session {
         let mut answer = None;
         for (key, value) in request.responses() {
             // SECURITY: only answers to Rootward's own request are roots; a server may use the same name for its own
-            // question (test: a_server_cannot_have_its_own_question_answered_as_roots)
+            // question
+            // (test: a_server_cannot_have_its_own_question_answered_as_roots)
             if key == keys::ROOTS_QUESTION && matches!(round.said, Said::Asked(_)) {
                 answer = Some(serde_json::from_str(value.get()).unwrap_or_default());
             // SECURITY: Rootward answers a server's request for roots. With a duplicate key, the server might read
-            // the other value (test: a_server_that_asks_for_roots_gets_those_of_the_call)
+            // the other value
+            // (test: a_server_that_asks_for_roots_gets_those_of_the_call)
             } else if !round.roots.contains(&key) {
                 round.responses.retain(|(known, _)| *known != key);
                 round.responses.push((key, value.get().into()));
@@ -340,7 +343,8 @@ impl Session {
             return false;
         }
         // SECURITY: only a known open call may be answered with a question; otherwise the client would answer with
-        // its own roots (test: a_question_for_roots_that_reads_two_ways_reaches_no_client)
+        // its own roots
+        // (test: a_question_for_roots_that_reads_two_ways_reaches_no_client)
         let Some(sent) = sent else {
             self.fail(id, "the server asked for roots in an answer that cannot contain questions");
             return true;
@@ -363,8 +367,8 @@ impl Session {
             self.ask_for_roots(&call, round);
             return true;
         }
-        // SECURITY: the call would be sent again, although it was checked against older sources (test:
-        // a_server_that_asks_for_roots_after_they_changed_does_not_get_the_call_again)
+        // SECURITY: the call would be sent again, although it was checked against older sources
+        // (test: a_server_that_asks_for_roots_after_they_changed_does_not_get_the_call_again)
         if !Arc::ptr_eq(&sent.given, &self.given) {
             self.fail(id, "the roots changed during this call; call again");
             return true;

@@ -48,8 +48,8 @@ impl Session {
         }
     }
 
-    // SECURITY: the kernel confines a child to the roots it was started with, for as long as it runs (test:
-    // a_server_that_still_works_in_a_removed_root_is_ended)
+    // SECURITY: the kernel confines a child to the roots it was started with, for as long as it runs
+    // (test: a_server_that_still_works_in_a_removed_root_is_ended)
     fn end_for_revoked_root(&mut self, child: ChildId) {
         let grace = self.terms.policy.revoked_grace.as_millis();
         self.say(format!(

@@ -117,8 +117,8 @@ impl<R: Kept> Rounds<R> {
     /// The round with this name; `None` if it is unknown, belongs to another call, is too old, or was dropped.
     pub(crate) fn find(&self, now: Duration, name: &str, call: CallIdentity) -> Option<R> {
         let found = self.open.iter().find(|open| open.name == name)?;
-        // SECURITY: an answer is valid only for its own call, and only for a limited time (test:
-        // a_state_belongs_to_its_call)
+        // SECURITY: an answer is valid only for its own call, and only for a limited time
+        // (test: a_state_belongs_to_its_call)
         let is_its = found.call == call && now <= found.at + LIFETIME;
         is_its.then(|| found.round.clone())
     }

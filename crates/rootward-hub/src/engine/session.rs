@@ -390,8 +390,8 @@ impl Session {
 
     /// Tells the operator.
     pub(super) fn say(&mut self, text: impl AsRef<str>) {
-        // SECURITY: method names and errors are a peer's text, and this goes to a terminal (test:
-        // nothing_that_a_peer_says_reaches_the_terminal_raw)
+        // SECURITY: method names and errors are a peer's text, and this goes to a terminal
+        // (test: nothing_that_a_peer_says_reaches_the_terminal_raw)
         self.effects.push(Effect::Say(shown(text.as_ref(), LONGEST_SAID)));
     }
 

@@ -98,7 +98,8 @@ impl Tools {
     }
 
     // SECURITY: a server that lists different tools each time must not exhaust memory. An unknown tool is judged by
-    // its name and keys alone (test: tools_are_not_kept_without_bound)
+    // its name and keys alone
+    // (test: tools_are_not_kept_without_bound)
     fn keep(&mut self, bytes: usize, tool: Tool) {
         let name = tool.name().to_owned();
         if let Some(before) = self.known.remove(&name) {

@@ -28,7 +28,8 @@ impl<M: Middle> Serving<'_, M> {
                 .feed(now, Event::NotStarted(number, &Failure::new("the session is closing"), Hope::OtherRoots));
         }
         // SECURITY: a child that the engine has dropped in the meantime was meant for roots that are no longer
-        // current (test: a_child_that_was_let_go_is_not_wanted)
+        // current
+        // (test: a_child_that_was_let_go_is_not_wanted)
         let wanted = self.middle.wants(number);
         let Some(backing) = self.backing(number).filter(|_| wanted) else {
             return self.feed(now, Event::Gone(number));

@@ -43,8 +43,8 @@ impl Homes {
 
     /// The home of a process that runs with a guard's roots.
     pub(super) fn home(&self, guard: &Guard, purpose: Purpose) -> Home {
-        // SECURITY: a learner's answers are shown to every project, so it must not see any project's data (test:
-        // a_learner_does_not_see_the_home_that_lasts)
+        // SECURITY: a learner's answers are shown to every project, so it must not see any project's data
+        // (test: a_learner_does_not_see_the_home_that_lasts)
         let kept = |name: String| self.directory.as_ref().map_or(Home::Private, |top| Home::Kept(top.join(name)));
         match (self.kind, purpose) {
             (HomeKind::None, _) => Home::Empty,
@@ -59,8 +59,8 @@ impl Homes {
 }
 
 /// The name of the directory for a server's homes.
-// SECURITY: a project that could name another server's package could read and write that server's data (test:
-// a_home_belongs_to_one_server)
+// SECURITY: a project that could name another server's package could read and write that server's data
+// (test: a_home_belongs_to_one_server)
 fn server_directory_ambient(here: &Path, program: &OsStr, arguments: &[OsString]) -> String {
     let package = PackageCommand::read(program, arguments).filter(|package| !is_nearer_ambient(here, package));
     // A path to the runner may lead to any program of that name.

@@ -40,8 +40,8 @@ impl LastWords {
     /// The last lines, with these values masked.
     fn lines(&self, heard: Heard, secrets: &[String]) -> Vec<String> {
         let text = String::from_utf8_lossy(&self.bytes);
-        // SECURITY: an incomplete line may contain part of a secret, which would not be found (test:
-        // values_of_variables_are_masked)
+        // SECURITY: an incomplete line may contain part of a secret, which would not be found
+        // (test: values_of_variables_are_masked)
         let text = if self.cut { text.split_once('\n').map_or("", |(_, rest)| rest) } else { &*text };
         let text = match heard {
             Heard::ToTheEnd => text,

@@ -177,7 +177,8 @@ impl Launch {
     pub fn held(&self) -> Held {
         match &self.confine {
             // SECURITY: a container behind a socket is not a child of the server and has a different `/`, and so does
-            // a server that sees other paths (test: only_what_runs_here_is_held_by_the_kernel)
+            // a server that sees other paths
+            // (test: only_what_runs_here_is_held_by_the_kernel)
             Confine::To(_) if self.runs == Runs::Elsewhere => Held::ByItsCalls,
             Confine::To(options) if !self.starts_container() && self.paths.is_empty() => match &options.unix_sockets {
                 UnixSockets::None => Held::ByKernel,
@@ -232,8 +233,8 @@ impl Launch {
             }
             Giving::Nothing => filled(&self.arguments),
         };
-        // SECURITY: relative paths must start in the same directory for the guard and the server (test:
-        // a_relative_path_means_the_same_to_the_guard_and_to_the_server)
+        // SECURITY: relative paths must start in the same directory for the guard and the server
+        // (test: a_relative_path_means_the_same_to_the_guard_and_to_the_server)
         let directory = guard.base().map(Path::to_owned);
         let mut program = self.program.clone();
         if self.runs == Runs::Elsewhere {
@@ -251,8 +252,8 @@ impl Launch {
     fn confined_to(&self, guard: &Guard) -> Guard {
         match self.runs {
             Runs::Here => guard.clone(),
-            // SECURITY: a remote server's messages are parsed in a process without directories (test:
-            // a_remote_server_is_reached_from_a_process_without_directories)
+            // SECURITY: a remote server's messages are parsed in a process without directories
+            // (test: a_remote_server_is_reached_from_a_process_without_directories)
             Runs::Elsewhere => Guard::new(RootSet::default(), GuardOptions::default()),
         }
     }
@@ -275,8 +276,8 @@ impl Launch {
                 let confinement = Confinement::new(guard.clone(), options)?;
                 let package = confinement.package_ambient(&line)?;
                 let slot = if package.is_some() { &mut knowledge.package } else { &mut knowledge.typed };
-                // SECURITY: between two starts, the server could replace what a new lookup would find (test:
-                // a_restarted_server_gets_what_was_found_at_first)
+                // SECURITY: between two starts, the server could replace what a new lookup would find
+                // (test: a_restarted_server_gets_what_was_found_at_first)
                 let known = match (slot.take().filter(|known| known.is_for(&line)), package) {
                     (Some(again), _) => slot.insert(again),
                     (None, Some(package)) => return Ok(Start::AfterFetch(Box::new(Supply::new(package)))),

@@ -239,8 +239,8 @@ impl Client {
             }
             _ => {}
         }
-        // SECURITY: with two requests under one id, one server's answer could pass for another's (test:
-        // an_id_in_use_is_refused)
+        // SECURITY: with two requests under one id, one server's answer could pass for another's
+        // (test: an_id_in_use_is_refused)
         if self.is_in_use(&id.key()) {
             return self.tell(&message::error(id_text, INVALID_REQUEST, "this id is in use", None));
         }
@@ -296,8 +296,8 @@ impl Client {
             "This hub combines several MCP servers ({servers}). Each may use only the roots, the directories that the user shares: a path \
              outside them is refused. The tool `get-roots` lists them.{now}"
         );
-        // SECURITY: instructions given to local clients may mention files that no principal can reach (test:
-        // what_a_server_told_one_principal_no_other_hears)
+        // SECURITY: instructions given to local clients may mention files that no principal can reach
+        // (test: what_a_server_told_one_principal_no_other_hears)
         let may_hear = self.party.principal.is_none();
         let told = self.ordered().filter(|_| may_hear);
         let told = told.filter_map(|(_, server)| Some((&server.name, server.instructions.as_ref()?)));
@@ -460,8 +460,8 @@ impl Client {
 }
 
 /// The current servers that a party may use.
-// SECURITY: a server outside this order is neither listed nor called (test:
-// a_principal_uses_the_servers_that_are_named_for_it)
+// SECURITY: a server outside this order is neither listed nor called
+// (test: a_principal_uses_the_servers_that_are_named_for_it)
 fn open_to(party: &Party, servers: &[Arc<Served>], order: &[usize]) -> Vec<usize> {
     let may_use = |position: &usize| {
         let server = servers.get(*position);

@@ -183,8 +183,8 @@ impl Client {
                 known.join(", ")
             ));
         };
-        // SECURITY: a tool that is not listed cannot be called either (test:
-        // a_denied_tool_is_neither_listed_nor_called)
+        // SECURITY: a tool that is not listed cannot be called either
+        // (test: a_denied_tool_is_neither_listed_nor_called)
         if known.allows(tool) { Ok(position) } else { Err(no_tool(server, tool)) }
     }
 

@@ -106,8 +106,8 @@ impl Passing {
     }
 
     /// Whether this server may get a request.
-    // SECURITY: one server's state is never sent to another, which may have a tool of the same name by now (test:
-    // a_state_goes_to_the_server_that_gave_it)
+    // SECURITY: one server's state is never sent to another, which may have a tool of the same name by now
+    // (test: a_state_goes_to_the_server_that_gave_it)
     pub(super) fn may_get(&self, server: usize, id: &str) -> bool {
         let state = self.open.get(&key(id)).and_then(|open| open.carried.state.as_ref());
         state.is_none_or(|state| state.server == server)
@@ -262,8 +262,8 @@ impl Client {
             return true;
         }
         if let Some(task) = result.and_then(|result| task_of(method::CALL_TOOL, result)) {
-            // SECURITY: a later task with the same name must not receive requests about the first one (test:
-            // a_task_stays_with_the_server_that_began_it)
+            // SECURITY: a later task with the same name must not receive requests about the first one
+            // (test: a_task_stays_with_the_server_that_began_it)
             self.tasks.entry(task).or_insert(server);
         }
         if let Some(passing) = &mut self.passing {

@@ -111,8 +111,8 @@ impl Hub {
         if let Some(session) = current.filter(|session| self.is_shared_by(*session, &common)) {
             return Where::Session(session);
         }
-        // SECURITY: once its roots change, nothing from this client reaches the process with the old ones (test:
-        // a_client_whose_roots_change_leaves_the_process_of_the_others)
+        // SECURITY: once its roots change, nothing from this client reaches the process with the old ones
+        // (test: a_client_whose_roots_change_leaves_the_process_of_the_others)
         let (member, unanswered) = self.close(now, branch, effects);
         let of_server = |(session, (_, of)): (&SessionId, &(Whose, usize))| (*of == branch.1).then_some(*session);
         let mut known = self.sessions.iter().filter_map(of_server);

@@ -93,8 +93,8 @@ impl Subject {
         // A plain name is looked up in `PATH`, which the operator controls.
         let by_place = program.as_bytes().contains(&b'/').then(|| here.join(program));
         if let Some(package) = PackageCommand::read(program, arguments) {
-            // SECURITY: npm's runners use a package from a parent directory before they ask the registry (test:
-            // a_package_in_the_project_has_no_recipe)
+            // SECURITY: npm's runners use a package from a parent directory before they ask the registry
+            // (test: a_package_in_the_project_has_no_recipe)
             let nearer = here.ancestors().map(|above| above.join("node_modules").join(&package.name));
             let nearer = nearer.filter(|_| package.registry == Registry::Npm).find(|place| exists_ambient(place));
             return Some(Subject {
@@ -123,8 +123,8 @@ impl Subject {
         if let Some(place) = self.nearer {
             return Err(NotUsed::Nearer { recipe: name, place });
         }
-        // SECURITY: a command that can choose what is started could choose what the recipe grants (test:
-        // what_a_confined_command_could_write_has_no_recipe)
+        // SECURITY: a command that can choose what is started could choose what the recipe grants
+        // (test: what_a_confined_command_could_write_has_no_recipe)
         match self.places.iter().find_map(|place| written_ambient(place, material)) {
             Some(place) => Err(NotUsed::Planted { recipe: name, place }),
             None => Ok(Match { recipe, before: self.before }),

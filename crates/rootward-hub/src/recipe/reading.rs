@@ -168,8 +168,8 @@ fn program(text: &str) -> Result<String, &'static str> {
 }
 
 pub(crate) fn variable(text: &str) -> Result<String, &'static str> {
-    // SECURITY: setting one of Rootward's own variables would change how the server is confined (test:
-    // a_recipe_sets_no_variable_of_rootwards_own)
+    // SECURITY: setting one of Rootward's own variables would change how the server is confined
+    // (test: a_recipe_sets_no_variable_of_rootwards_own)
     if text.starts_with("ROOTWARD_") || OWN_VARIABLES.contains(&text) {
         return Err("Rootward sets this variable itself");
     }
@@ -207,8 +207,8 @@ pub(crate) fn takes(text: &str, switches: &[String]) -> Result<Takes, &'static s
 
 /// Checks an option that is appended to the command.
 fn appended(text: &str, allow: &Allow) -> Result<(), &'static str> {
-    // SECURITY: a word that is not an option may be a directory, and would become a root (test:
-    // a_recipe_appends_options_alone)
+    // SECURITY: a word that is not an option may be a directory, and would become a root
+    // (test: a_recipe_appends_options_alone)
     let is_option = text.len() > 1 && text.starts_with('-') && text != "--";
     if !is_option || text.chars().any(char::is_control) {
         return Err("expected an option in one word: `--name` or `--name=value`");

@@ -35,7 +35,8 @@ impl Expansion {
                 Some(Variable { name, word, length }) => {
                     match (unset, word, self.value(name)) {
                         // SECURITY: the server may have changed its environment, so which of the two it uses is not
-                        // known (test: variables_and_home)
+                        // known
+                        // (test: variables_and_home)
                         (Unset::IsTheWord, Some(word), _) => expanded.push_str(word),
                         (_, _, Some(value)) => expanded.push_str(value),
                         (Unset::Stays, _, None) => expanded.push_str(&rest[..length]),
@@ -79,8 +80,8 @@ impl<'t> Variable<'t> {
             let rest = rest.strip_prefix(':').unwrap_or(rest);
             // The effect of other operators on the value is not modeled; the value is used as a whole.
             let variable = Variable { name, word: rest.strip_prefix(['-', '=', '+', '?']), length: end + 3 };
-            // SECURITY: Go's `os.Expand` treats anything in braces as a name, which is then unset (test:
-            // what_go_takes_for_a_variable_is_nothing)
+            // SECURITY: Go's `os.Expand` treats anything in braces as a name, which is then unset
+            // (test: what_go_takes_for_a_variable_is_nothing)
             return Some(variable);
         } else if let Some(rest) = text.strip_prefix('%') {
             let end = rest.find('%')?;

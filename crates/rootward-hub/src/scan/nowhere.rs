@@ -48,18 +48,18 @@ impl Top {
     /// Whether every reading of a text is an absolute path that leads nowhere.
     pub(crate) fn leads_nowhere(&mut self, text: &str, expansion: &Expansion) -> bool {
         let each = Reader::each(expansion, text, &mut |reading, _| {
-            // SECURITY: if one reading may lead somewhere, the text is checked as a path (test:
-            // a_string_is_judged_as_a_path_if_any_reading_leads_somewhere)
+            // SECURITY: if one reading may lead somewhere, the text is checked as a path
+            // (test: a_string_is_judged_as_a_path_if_any_reading_leads_somewhere)
             if self.lacks_first_name(reading) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
-        // SECURITY: with more readings than the limit, some were not examined (test:
-        // a_string_is_judged_as_a_path_if_any_reading_leads_somewhere)
+        // SECURITY: with more readings than the limit, some were not examined
+        // (test: a_string_is_judged_as_a_path_if_any_reading_leads_somewhere)
         each.is_ok()
     }
 
     fn lacks_first_name(&mut self, reading: &str) -> bool {
-        // SECURITY: joined to a directory, or collapsed as text, `..` leads out of the examined path (test:
-        // a_string_is_judged_as_a_path_if_any_reading_leads_somewhere)
+        // SECURITY: joined to a directory, or collapsed as text, `..` leads out of the examined path
+        // (test: a_string_is_judged_as_a_path_if_any_reading_leads_somewhere)
         if !reading.starts_with('/') || reading.contains("..") {
             return false;
         }
@@ -75,8 +75,8 @@ impl Top {
         match self.0.get_or_insert_with(Names::read_ambient) {
             Names::Unknown => false,
             Names::Known { now, listed } => {
-                // SECURITY: a server or a file system may accept another spelling of an existing name (test:
-                // another_spelling_of_a_name_that_exists_is_not_missing)
+                // SECURITY: a server or a file system may accept another spelling of an existing name
+                // (test: another_spelling_of_a_name_that_exists_is_not_missing)
                 !listed.contains(&folded(name)) && now.lacks(OsStr::new(name))
             }
         }

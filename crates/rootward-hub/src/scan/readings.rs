@@ -109,7 +109,8 @@ impl<'r> Reader<'r> {
         self.add(text.trim_matches(QUOTES), form);
         if text.contains(is_invisible) {
             // SECURITY: a server that cleans up a name removes these anywhere in it, and may end up with `..` or a
-            // path (test: characters_that_nobody_sees)
+            // path
+            // (test: characters_that_nobody_sees)
             self.add(text.replace(is_invisible, ""), form);
         }
         if text.contains(['"', '\'']) {
@@ -132,8 +133,8 @@ impl<'r> Reader<'r> {
         if text.contains('\\') {
             self.add(text.replace('\\', "/"), Form::Made);
         }
-        // SECURITY: a server that normalizes a name opens the normalized one (test:
-        // characters_that_normalise_to_dots_and_slashes)
+        // SECURITY: a server that normalizes a name opens the normalized one
+        // (test: characters_that_normalise_to_dots_and_slashes)
         self.add(normalised(text), Form::Made);
         self.add(without_look_alikes(text), Form::Made);
         if has_another_scheme(text) {
@@ -279,8 +280,8 @@ impl<'r> Reader<'r> {
         {
             self.add(&text[..end], Form::Spoken);
         }
-        // SECURITY: the whole text is too long to open and is not checked, so check the part it starts with (test:
-        // a_long_text_has_the_readings_of_a_short_one)
+        // SECURITY: the whole text is too long to open and is not checked, so check the part it starts with
+        // (test: a_long_text_has_the_readings_of_a_short_one)
         if is_too_long && let Some(end) = text.find(ends_a_name) {
             self.add(&text[..end], Form::Spoken);
         }

@@ -110,8 +110,8 @@ pub fn scan<'c>(call: &Call<'c>, found: &mut dyn FnMut(Candidate<'_>)) -> Result
         return walk.value(&mut cursor, Place::TOP);
     }
     walk.top(&mut cursor, shape)?;
-    // SECURITY: neither the template nor the typed value names a file, but both together do (test:
-    // every_method_is_looked_at)
+    // SECURITY: neither the template nor the typed value names a file, but both together do
+    // (test: every_method_is_looked_at)
     let completed = if shape == Shape::Completion { completed_uri(params.get())? } else { None };
     match completed {
         Some(uri) => walk.hand_out(&uri, Why::Key, Certainty::Sure, walk.place(Place::TOP, "uri")),
@@ -428,8 +428,8 @@ impl Walk<'_> {
 
     fn down(&mut self) -> Result<(), ScanError> {
         self.depth += 1;
-        // SECURITY: parsers differ in their depth limit, and deep recursion would exhaust the stack (test:
-        // params_that_read_two_ways_are_refused)
+        // SECURITY: parsers differ in their depth limit, and deep recursion would exhaust the stack
+        // (test: params_that_read_two_ways_are_refused)
         if self.depth > DEEPEST { Err(ScanError::TooDeep) } else { Ok(()) }
     }
 
@@ -448,7 +448,8 @@ impl Walk<'_> {
         }
         let text = raw.decode();
         // SECURITY: a JSON text is also a relative path, and as a path `{"text":"a/../../b"}` climbs, although its
-        // JSON keys would allow it (test: json_within_strings_is_a_name_as_well)
+        // JSON keys would allow it
+        // (test: json_within_strings_is_a_name_as_well)
         if !matches!(role, Role::LookAtWhole) && self.within(&text, place)? == Holds::Json && !may_climb(&text) {
             return Ok(());
         }
@@ -485,12 +486,13 @@ impl Walk<'_> {
             return Err(ScanError::TooDeepText);
         }
         self.text_depth += 1;
-        // SECURITY: servers that take lists also accept them as JSON in a string (test:
-        // json_within_strings_is_looked_into)
+        // SECURITY: servers that take lists also accept them as JSON in a string
+        // (test: json_within_strings_is_looked_into)
         self.value(&mut Cursor::new(raw.get()), place)?;
         self.text_depth -= 1;
         // SECURITY: a JSON parser rejects the other trimmed characters, and the server may then use the text as a
-        // path (test: json_with_more_than_white_space_around_it_is_a_name_as_well)
+        // path
+        // (test: json_with_more_than_white_space_around_it_is_a_name_as_well)
         Ok(if bare == text.trim() { Holds::Json } else { Holds::Text })
     }
 

@@ -30,7 +30,8 @@ impl PathPairs {
         }
         let places: Vec<&Path> = guard.root_set().roots().iter().map(|root| root.place.as_path()).collect();
         // SECURITY: without a root, or with pairs that conflict for these roots, nothing maps and every path is
-        // refused (test: pairs_that_contradict_each_other_map_nothing)
+        // refused
+        // (test: pairs_that_contradict_each_other_map_nothing)
         if places.is_empty() && self.0.iter().any(|(from, _)| has_template(from)) {
             return Some(PathMap::default());
         }

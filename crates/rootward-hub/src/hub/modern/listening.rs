@@ -78,8 +78,8 @@ impl Hub {
         let (Some(own), Some(client)) = (self.modern.stand_ins.get(&of), self.clients.get(&of)) else {
             return Vec::new();
         };
-        // SECURITY: notifications from one principal's servers are not for another (test:
-        // visits_of_two_principals_share_nothing)
+        // SECURITY: notifications from one principal's servers are not for another
+        // (test: visits_of_two_principals_share_nothing)
         let is_kin = |id: &ClientId| self.is_of(*id, client.party());
         let alike = self.modern.stand_ins.iter().filter(|(_, other)| other.hello == own.hello);
         alike.map(|(id, _)| *id).filter(is_kin).collect()

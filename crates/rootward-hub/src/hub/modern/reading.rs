@@ -75,8 +75,8 @@ impl Hub {
         if id.is_null() {
             return Err(error(INVALID_REQUEST, "the id of a request must not be null"));
         }
-        // SECURITY: with two requests under one id, one answer could pass for the other's (test:
-        // an_id_in_use_is_refused_in_both_eras)
+        // SECURITY: with two requests under one id, one answer could pass for the other's
+        // (test: an_id_in_use_is_refused_in_both_eras)
         if self.modern.request_on(connection, &id.key()).is_some() {
             return Err(error(INVALID_REQUEST, "this id is in use"));
         }

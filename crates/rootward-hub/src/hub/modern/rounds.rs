@@ -110,8 +110,8 @@ impl Hub {
         let named = request.responses().into_iter().find(|(name, _)| name == keys::ROOTS_QUESTION);
         let answer = named.map(|(_, list)| serde_json::from_str(list.get()).unwrap_or_default());
         let roots = match said.heard(answer, request.paging()) {
-            // SECURITY: a page is not the whole list; the next page may restrict what this one opens (test:
-            // a_list_in_pages_is_asked_for_to_its_end)
+            // SECURITY: a page is not the whole list; the next page may restrict what this one opens
+            // (test: a_list_in_pages_is_asked_for_to_its_end)
             Said::Asked(pages) => return self.ask_client_for_roots(now, &asked, call, pages),
             // Roots that would be ignored are not requested.
             Said::Nothing if request.support() != Support::No && self.terms.policy.follow.listens() => {
@@ -132,8 +132,8 @@ impl Hub {
 
     /// The rounds of a principal's calls.
     fn rounds_of(&mut self, party: &Party) -> &mut KeptRounds {
-        // SECURITY: no principal can answer or continue another's rounds (test:
-        // a_state_of_another_principal_is_refused)
+        // SECURITY: no principal can answer or continue another's rounds
+        // (test: a_state_of_another_principal_is_refused)
         let known = self.modern.rounds.iter().position(|kept| kept.party.is_with(party));
         let position = known.unwrap_or_else(|| {
             let kept = KeptRounds {
@@ -198,8 +198,8 @@ impl Hub {
         };
         let is_doubtful = played.doubtful.get(server).is_some_and(|until| now < *until);
         let mut open = client.calls.iter().filter(|(_, of)| *of == server).map(|(call, _)| call);
-        // SECURITY: a question that may belong to another call would be answered by the wrong client (test:
-        // a_question_that_may_belong_to_two_calls_is_refused, a_question_after_a_cancelled_call_is_refused)
+        // SECURITY: a question that may belong to another call would be answered by the wrong client
+        // (test: a_question_that_may_belong_to_two_calls_is_refused, a_question_after_a_cancelled_call_is_refused)
         let (Some(call), None, false) = (open.next(), open.next(), is_doubtful) else {
             return refused("it is not certain which call this question belongs to");
         };
@@ -232,8 +232,8 @@ impl Hub {
     fn go_on(&mut self, now: Duration, number: u64, asked: Asked, request: &ModernRequest<'_>) {
         let state = request.state().map(RawValue::get);
         let visit = self.modern.visits.get_mut(&number);
-        // SECURITY: each round is used once: two answers to one question would be two results of one call (test:
-        // a_round_is_gone_through_once)
+        // SECURITY: each round is used once: two answers to one question would be two results of one call
+        // (test: a_round_is_gone_through_once)
         let is_awaited = |waits: &Waits| Some(waits.state.as_str()) == state;
         let Some(visit) = visit.filter(|visit| visit.waits.as_ref().is_some_and(is_awaited)) else {
             let error = message::error(&asked.id, INVALID_PARAMS, NOT_OF_THIS_REQUEST, None);
