@@ -149,13 +149,16 @@
 //! `#[tool_router(server_handler)]` leaves the server with rmcp's name. Write the handler out to give it one, which clients and the audit log then show:
 //!
 //! ```
-//! use rmcp::{ServerHandler, tool_handler, tool_router};
+//! use rmcp::{ServerHandler, tool, tool_handler, tool_router};
 //!
 //! struct Server;
 //!
 //! #[tool_router]
 //! impl Server {
-//!     // The tools.
+//!     #[tool(description = "Say hello")]
+//!     fn hello(&self) -> String {
+//!         "hello".to_owned()
+//!     }
 //! }
 //!
 //! #[tool_handler(name = "my-server")]
