@@ -8,9 +8,10 @@ use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
     GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult,
     ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
-    ReadResourceResult, ServerCapabilities, ServerConfig, SubscribeRequestParams, Tool, UnsubscribeRequestParams,
+    ReadResourceResult, ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool,
+    UnsubscribeRequestParams,
 };
-use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer};
+use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler};
 use rootward_sandbox::Options;
 use rootward_server::{PathError, Roots, Session, roots, roots_cached, session};
@@ -22,7 +23,7 @@ use crate::prompts;
 use crate::resources::listing::{self, Listing, Position};
 use crate::resources::telling::Subscriptions;
 use crate::resources::templates::templates;
-use crate::resources::{decide, reading, told};
+use crate::resources::{decide, listening, reading, told};
 use crate::toolset::Toolsets;
 use crate::workspace;
 
@@ -247,6 +248,15 @@ impl ServerHandler for FileServer {
         let contents = call.apart("bytes", move |_| reading::read(&grant, &named)).await;
         let contents = contents.map_err(|failure| told(failure, &uri))?;
         Ok(ReadResourceResult::new(vec![contents]).into())
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        listening::accepted(requested)
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        listening::listen(&context).await;
+        Ok(())
     }
 
     async fn subscribe(

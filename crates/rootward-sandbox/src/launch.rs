@@ -162,6 +162,7 @@ impl Confinement {
             unix_sockets: self.unix_orders(),
             trace: self.options.trace,
             own_proc: self.options.own_proc,
+            processes: self.options.processes,
             program: bytes(program.path()),
             name: bytes(program.typed()),
             arguments: arguments.iter().map(bytes).collect(),

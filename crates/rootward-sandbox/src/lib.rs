@@ -77,7 +77,7 @@ pub use kept::spawn_kept;
 pub use kernel::{landlock_abi, strongest, unix_sockets_here};
 pub use launch::{Confined, Handshake, Lifeline, More, Permit, Prepared, Refused};
 pub use launcher::{PassedSignals, launcher};
-pub use options::{Filesystem, Home, Network, Options, OwnProc, Trace, UnheldPolicy, UnixSockets};
+pub use options::{Filesystem, Home, Network, Options, OwnProc, Processes, Trace, UnheldPolicy, UnixSockets};
 pub use package::{
     Contents, Installed, Note, Package, PackageCommand, PackageError, Registry, Removal, Runner, Store, Stored, Supply,
     is_runner,

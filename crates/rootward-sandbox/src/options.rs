@@ -67,6 +67,18 @@ pub enum OwnProc {
     EveryProcess,
 }
 
+/// How many processes a command may be.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Processes {
+    /// It may start others.
+    #[default]
+    Many,
+    /// One, with as many threads as it likes. Limits of memory that hold for one process then hold for the whole command, and a signal to it
+    /// reaches all of it.
+    One,
+}
+
 /// The home of a command, which is never the user's own.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum Home {
@@ -107,6 +119,8 @@ pub struct Options {
     pub trace: Trace,
     /// Which processes may read their own files in `/proc`. While refusals are recorded, every process may.
     pub own_proc: OwnProc,
+    /// Whether it may start other processes.
+    pub processes: Processes,
     /// Additions to the profile.
     pub filesystem: Filesystem,
     /// The home of the command.

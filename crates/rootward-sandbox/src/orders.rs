@@ -10,7 +10,7 @@ use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Step;
-use crate::options::{Network, OwnProc, Trace};
+use crate::options::{Network, OwnProc, Processes, Trace};
 use crate::sockets::SocketKind;
 
 /// The first argument that makes a program the launcher.
@@ -56,6 +56,7 @@ pub(crate) struct Orders {
     pub(crate) unix_sockets: UnixOrders,
     pub(crate) trace: Trace,
     pub(crate) own_proc: OwnProc,
+    pub(crate) processes: Processes,
     pub(crate) program: Bytes,
     pub(crate) name: Bytes,
     pub(crate) arguments: Vec<Bytes>,

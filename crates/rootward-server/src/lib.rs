@@ -7,13 +7,11 @@
 //! A whole server:
 //!
 //! ```no_run
-//! use rmcp::handler::server::wrapper::Parameters;
-//! use rmcp::{tool, tool_router};
+//! use rmcp::{handler::server::wrapper::Parameters, tool, tool_router};
 //! use rootward_server::{PathError, RootedPath, RootsService};
 //!
 //! #[derive(serde::Deserialize, schemars::JsonSchema)]
 //! struct ReadFile { path: RootedPath }
-//!
 //! struct Server;
 //!
 //! #[tool_router(server_handler)]
@@ -60,6 +58,7 @@
 //! - [`refused()`]: the words for one path among many, where a call goes on without it.
 //! - [`roots_cached()`] and [`path_in_roots()`] never wait: they say `None` until a call of the session needed roots, and again from the
 //!   moment when the client says that its roots changed until the new list is there.
+//! - [`listener_roots()`] in the body of `listen`: the current roots of a modern client that listens for changes.
 //! - [`session()`], the session of a legacy client: [`Session::subscribe`] tells of changes, [`Session::refresh`] asks anew.
 //! - [`Roots::page`]: a long list part by part, with cursors that are stale when it has changed.
 //!
@@ -129,6 +128,7 @@ pub use error::{PageError, PathError};
 pub use http::RootedHttp;
 #[cfg(feature = "http")]
 pub use listener::HttpListener;
+pub use listening::listener_roots;
 pub use path::{Create, Delete, Execute, Last, NewReading, OtherReading, Read, ReadWrite, RootedPath, Use, Write};
 pub use principal::Principal;
 pub use refusal::RefusalAnswer;

@@ -1,7 +1,7 @@
 //! `subscriptions/listen`, the modern era's one way to hear of changes.
 //!
 //! A modern client names no roots outside its calls, so what it can hear of is what the operator and the user give: their roots
-//! and what they close. The handler's own subscriptions go on beside it.
+//! and what they close. The handler's own subscriptions go on beside it, and [`listener_roots`] tells them the same roots.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,9 +15,32 @@ use tokio::task;
 use crate::announce::RootsResource;
 use crate::given::Changes;
 use crate::modern;
+use crate::record::Parties;
 use crate::rooted::Rooted;
 use crate::roots::Roots;
+use crate::settings::Ground;
 use crate::summary::ROOTS_URI;
+
+tokio::task_local! {
+    static LISTENER: Listener;
+}
+
+/// A client that listens.
+#[derive(Clone)]
+struct Listener {
+    ground: Arc<Ground>,
+    request: RequestContext<RoleServer>,
+    parties: Arc<Parties>,
+}
+
+/// The current roots of a modern client that listens, for the body of [`ServerHandler::listen`]. They can change while it runs, so take them for
+/// each look. `None` for a client that has roots of its own, because it names them only in its calls, and outside of such a body.
+pub async fn listener_roots() -> Option<Roots> {
+    let Listener { ground, request, parties } = LISTENER.try_with(Clone::clone).ok()?;
+    // SECURITY: placed for each look: a root that the operator took back is told of no more
+    // (test: a_listener_hears_of_files_in_the_operators_roots_alone)
+    modern::known(&ground, &request, &parties, Said::Nothing).await
+}
 
 /// Whether the handler's list of tools names the roots in force.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -91,8 +114,10 @@ impl<H: ServerHandler> Rooted<H> {
                 () = told => Ok(()),
             };
         }
+        let (ground, parties) = (Arc::clone(self.ground()), self.modern_parties(&request));
+        let listener = Listener { ground, request: request.clone(), parties };
         tokio::select! {
-            ended = self.handler().listen(context) => ended,
+            ended = LISTENER.scope(listener, self.handler().listen(context)) => ended,
             () = told => Ok(()),
         }
     }

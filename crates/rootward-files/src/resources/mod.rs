@@ -4,7 +4,9 @@
 //! - `listing.rs`: which files are listed, page by page. `templates.rs`: URIs with a part to fill in.
 //! - `reading.rs`: a resource's contents.
 //! - `watches.rs`: which resources a client wants to hear of, and what has changed among them. `telling.rs`: a legacy session that is told.
+//!   `listening.rs`: a modern client that listens.
 
+pub(crate) mod listening;
 pub(crate) mod listing;
 pub(crate) mod reading;
 pub(crate) mod telling;

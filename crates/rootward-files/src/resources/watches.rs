@@ -5,7 +5,7 @@
 //! costs each of them one `openat2` and one `fstat`. It works on every file system, and holds nothing of the kernel's between looks.
 //!
 //! This is the source of events for both eras: a legacy session has one for its subscriptions (`telling.rs`), a modern
-//! `subscriptions/listen` makes one for as long as it is open, and awaits [`Watches::changed`].
+//! `subscriptions/listen` has one for as long as it is open (`listening.rs`).
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,7 +21,7 @@ use super::decide;
 pub(crate) const MOST_WATCHES: usize = 64;
 
 /// How long between two looks.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(500);
+pub(crate) const BETWEEN_LOOKS: Duration = Duration::from_millis(500);
 
 /// The resources that a client wants to hear of.
 #[derive(Clone, Default, Debug)]
@@ -84,13 +84,18 @@ impl Watches {
         loop {
             tokio::time::sleep(BETWEEN_LOOKS).await;
             let Some(roots) = roots().await else { continue };
-            let watches = self.clone();
-            // Apart, because a file system may not answer.
-            let changed = tokio::task::spawn_blocking(move || watches.look(&roots)).await.unwrap_or_default();
+            let changed = self.changed_since(roots).await;
             if !changed.is_empty() {
                 return changed;
             }
         }
+    }
+
+    /// What has changed since the last look.
+    pub(crate) async fn changed_since(&self, roots: Roots) -> Vec<String> {
+        let watches = self.clone();
+        // Apart, because a file system may not answer.
+        tokio::task::spawn_blocking(move || watches.look(&roots)).await.unwrap_or_default()
     }
 
     fn seen(&self) -> MutexGuard<'_, BTreeMap<String, Seen>> {

@@ -1,6 +1,7 @@
-//! Subscriptions of legacy clients: what they are told, and what they are not.
+//! Subscriptions of both eras: what clients are told, and what they are not.
 
 use std::fs;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -141,6 +142,50 @@ async fn the_roots_themselves_can_be_subscribed_to() {
     client.list_changed().await;
     client.answer_roots(message::roots([uri(&stage, "outside")])).await;
     assert_eq!(updated(&mut client).await, "rootward://roots");
+}
+
+/// A modern client listens for as long as its request is open.
+#[tokio::test]
+async fn a_listener_hears_of_files_in_the_operators_roots_alone() {
+    let stage = Stage::new();
+    stage.file("root/a.txt", "one");
+    stage.file("kept/c.txt", "one");
+    stage.link("root/out", stage.path("outside"));
+    let service = RootsService::new(stage.settings(&["root", "kept"]));
+    let rooted = service.install(FileServer::default()).with_roots_resource();
+    let mut client = DuplexClient::connect(1 << 20, async move |there| {
+        if let Ok(service) = rooted.serve(there).await {
+            let _ = service.waiting().await;
+        }
+    });
+    let (a, c) = (uri(&stage, "root/a.txt"), uri(&stage, "kept/c.txt"));
+    let files = [a.clone(), uri(&stage, "root/out/secret.txt"), uri(&stage, "outside/secret.txt"), c.clone()];
+    let mut named: Vec<&str> = files.iter().map(String::as_str).collect();
+    named.push("https://example.org/x");
+    let filter = json!({"resourceSubscriptions": named, "resourcesListChanged": true});
+    let listen = |id: u64, capabilities: Value| {
+        message::request(id, "subscriptions/listen", message::modern(&capabilities, json!({"notifications": filter})))
+    };
+    client.send(listen(1, json!({}))).await;
+    let told = client.receive().await;
+    let accepted = json!({"resourcesListChanged": true, "resourceSubscriptions": files});
+    assert_eq!(told["params"]["notifications"], accepted, "{told}");
+    // One that has roots of its own names them in its calls, and hears nothing.
+    client.send(listen(2, json!({"roots": {}}))).await;
+    client.receive().await;
+    for round in 0..2 {
+        stage.file("outside/secret.txt", format!("changed {round}"));
+        stage.file("root/a.txt", format!("changed {round}"));
+        let told = client.receive().await;
+        assert_eq!((&told["method"], &told["params"]["uri"]), (&json!("notifications/resources/updated"), &json!(a)));
+        assert_eq!(told["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], 1, "{told}");
+    }
+    // The operator takes a root back: the list has changed, and what lies in that root is told of no more.
+    service.change(stage.settings(&["kept"]).sources, Arc::clone(&service.settings().guard.restrictions));
+    assert_eq!(client.receive().await["method"], "notifications/resources/list_changed");
+    stage.file("root/a.txt", "changed again");
+    stage.file("kept/c.txt", "changed again");
+    assert_eq!(client.receive().await["params"]["uri"], c);
 }
 
 /// Over channels, as HTTP has it, a silent session rests; one that waits to be told of something does not.

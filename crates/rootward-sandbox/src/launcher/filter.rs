@@ -13,7 +13,7 @@ use seccompiler::{
 };
 
 use super::dispatch::{Fate, IF_EQUAL, IF_GREATER, LOAD, RETURN, by_number, statement};
-use crate::options::{Network, OwnProc, Trace};
+use crate::options::{Network, OwnProc, Processes, Trace};
 use crate::orders::{Orders, UnixOrders};
 use crate::sys;
 
@@ -205,6 +205,12 @@ const TRACED: &[c_long] = &[
     libc::SYS_rename,
 ];
 
+/// Also refused with `EPERM` where a command is one process. `clone` is judged by its flags, and `clone3` is absent.
+#[cfg(target_arch = "x86_64")]
+const FORKS: &[c_long] = &[libc::SYS_fork, libc::SYS_vfork];
+#[cfg(not(target_arch = "x86_64"))]
+const FORKS: &[c_long] = &[];
+
 /// Whether a call opens a file.
 pub(crate) fn is_opening(number: i64) -> bool {
     OPENING.contains(&number)
@@ -284,11 +290,12 @@ impl Filter {
             (supervised(orders), ASK),
             (opening(orders), ASK),
             (if orders.trace == Trace::On { TRACED } else { &[] }, ASK),
+            (if orders.processes == Processes::One { FORKS } else { &[] }, failing(libc::EPERM)),
         ];
         for (calls, action) in lists {
             fates.extend(calls.iter().map(|call| (number(*call), Fate::Always(action))));
         }
-        for (rules, error) in [(by_argument()?, libc::EPERM), (sockets(orders)?, libc::EACCES)] {
+        for (rules, error) in [(by_argument(orders)?, libc::EPERM), (sockets(orders)?, libc::EACCES)] {
             for (call, rules) in rules {
                 // If no rule matches, the call's list decides.
                 let rest = match fates.get(&number(call)) {
@@ -360,9 +367,15 @@ fn all(conditions: Vec<SeccompCondition>) -> Result<SeccompRule, seccompiler::Er
 }
 
 /// Calls that are refused because of their arguments.
-fn by_argument() -> Result<Rules, seccompiler::Error> {
+fn by_argument(orders: &Orders) -> Result<Rules, seccompiler::Error> {
     let mut rules = Rules::new();
     let flag = |argument, flag: i32| on(argument, SeccompCmpOp::MaskedEq(bits(flag)), bits(flag));
+    if orders.processes == Processes::One {
+        // SECURITY: a second process would have limits of its own and would not hear the signals to the first
+        // (test: a_command_that_is_one_process_starts_no_other)
+        let no_thread = on(0, SeccompCmpOp::MaskedEq(bits(libc::CLONE_THREAD)), 0)?;
+        rules.entry(libc::SYS_clone).or_default().push(all(vec![no_thread])?);
+    }
     for namespace in NAMESPACES {
         rules.entry(libc::SYS_clone).or_default().push(all(vec![flag(0, *namespace)?])?);
     }
@@ -472,6 +485,7 @@ mod tests {
             unix_sockets: UnixOrders::Closed,
             trace,
             own_proc: OwnProc::FirstProcess,
+            processes: Processes::Many,
             program: Vec::new(),
             name: Vec::new(),
             arguments: Vec::new(),
@@ -514,13 +528,13 @@ mod tests {
 
     #[test]
     fn no_call_is_in_two_lists() {
-        let lists = [FORBIDDEN, ABSENT, ATTRIBUTES, BROKERED, SUPERVISED, OPENING, TRACED];
+        let lists = [FORBIDDEN, ABSENT, ATTRIBUTES, BROKERED, SUPERVISED, OPENING, TRACED, FORKS];
         let mut all: Vec<_> = lists.concat();
         all.sort_unstable();
         all.dedup();
         assert_eq!(all.len(), lists.iter().map(|list| list.len()).sum::<usize>());
         assert!(all.iter().all(|call| *call <= c_long::from(LAST_KNOWN)));
-        let judged = by_argument().unwrap();
+        let judged = by_argument(&orders(Trace::Off)).unwrap();
         assert!(sockets(&orders(Trace::Off)).unwrap().keys().all(|call| !judged.contains_key(call)));
     }
 
@@ -534,7 +548,7 @@ mod tests {
             let orders = Orders { own_proc, ..orders(trace) };
             let filter = Filter::compile(&orders).unwrap();
             let judged: Vec<c_long> =
-                by_argument().unwrap().into_keys().chain(sockets(&orders).unwrap().into_keys()).collect();
+                by_argument(&orders).unwrap().into_keys().chain(sockets(&orders).unwrap().into_keys()).collect();
             for call in 0..=c_long::from(LAST_KNOWN) {
                 let expect = match call {
                     call if FORBIDDEN.contains(&call) => failing(libc::EPERM),
@@ -572,6 +586,18 @@ mod tests {
         check(&own, libc::SYS_execve, &[], ALLOW);
         check(&plain, libc::SYS_clone, &[bits(libc::CLONE_NEWNET)], failing(libc::EPERM));
         check(&plain, libc::SYS_clone, &[bits(libc::CLONE_VM)], ALLOW);
+        let one = Orders { processes: Processes::One, ..orders(Trace::Off) };
+        for flags in [libc::SIGCHLD, libc::CLONE_VM | libc::CLONE_VFORK, libc::CLONE_PARENT | libc::SIGCHLD] {
+            check(&one, libc::SYS_clone, &[bits(flags)], failing(libc::EPERM));
+        }
+        let thread = bits(libc::CLONE_VM | libc::CLONE_SIGHAND | libc::CLONE_THREAD);
+        check(&one, libc::SYS_clone, &[thread], ALLOW);
+        check(&one, libc::SYS_clone, &[thread | bits(libc::CLONE_NEWNS)], failing(libc::EPERM));
+        check(&one, libc::SYS_clone3, &[], failing(libc::ENOSYS));
+        for call in FORKS {
+            check(&one, *call, &[], failing(libc::EPERM));
+            check(&plain, *call, &[], ALLOW);
+        }
         // The upper half of an `int` is ignored.
         check(&plain, libc::SYS_ioctl, &[0, 0x5412], failing(libc::EPERM));
         check(&plain, libc::SYS_ioctl, &[0, 0x1_0000_5412], failing(libc::EPERM));

@@ -20,7 +20,7 @@ use super::own::is_directory_ambient;
 use super::{npm, pypi};
 use crate::confinement::{CommandLine, Confinement};
 use crate::error::StartError;
-use crate::options::{Filesystem, Home, Network, Options, OwnProc, Trace, UnheldPolicy, UnixSockets};
+use crate::options::{Filesystem, Home, Network, Options, OwnProc, Processes, Trace, UnheldPolicy, UnixSockets};
 use crate::plan::recorded_ambient;
 use crate::profile::{Program, fetching_variables, in_path_ambient, typed_program};
 
@@ -121,6 +121,7 @@ impl Confinement {
                 unheld: UnheldPolicy::Refuse,
                 trace: Trace::Off,
                 own_proc: OwnProc::FirstProcess,
+                processes: Processes::Many,
                 // SECURITY: what the operator opens for the server is not open to a package that is being fetched
                 // (test: a_fetch_sees_no_root_and_no_secret)
                 filesystem: Filesystem {

@@ -79,6 +79,20 @@ fn a_command_reads_its_own_size_and_nothing_else_of_proc() {
 }
 
 #[test]
+fn a_command_that_is_one_process_starts_no_other() {
+    let scene = Scene::new();
+    let spec = json!({"roots": [root(&scene.path("inside"), "rw")], "processes": "one"});
+    let forked = run(&spec, ["/bin/sh", "-c", "echo one; (echo two); echo three"]);
+    assert!(forked.out == "one\n" && forked.err.to_lowercase().contains("fork"), "{forked:?}");
+    // Threads are not processes.
+    let script = "const cp = require('child_process'), { Worker } = require('worker_threads');\
+                  console.log(cp.spawnSync('/bin/true').error.code);\
+                  new Worker('', { eval: true }).on('exit', () => console.log('thread'))";
+    let threads = run(&spec, ["node", "-e", script]);
+    assert_eq!(threads.out, "EPERM\nthread\n", "{threads:?}");
+}
+
+#[test]
 fn a_script_with_packages_outside_the_roots() {
     let scene = Scene::new();
     let package = scene.path("server");

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rootward_core::{Guard, GuardOptions, Origin, Restriction, Restrictions, Root, RootSet, Validation};
 use rootward_sandbox::{
     CommandLine, Confinement, Filesystem, Home, KnownCommand, Network, Options, OwnProc, PassedVariable, Permit,
-    Refused, StartError, Supply, Trace, UnheldPolicy, UnixSockets,
+    Processes, Refused, StartError, Supply, Trace, UnheldPolicy, UnixSockets,
 };
 use serde_json::Value;
 
@@ -96,6 +96,7 @@ fn confinement(spec: &Value) -> Result<Confinement, StartError> {
         unheld: if spec["unheld"] == "allow" { UnheldPolicy::Allow } else { UnheldPolicy::Refuse },
         trace: if spec["trace"] == true { Trace::On } else { Trace::Off },
         own_proc: if spec["own_proc"] == "every" { OwnProc::EveryProcess } else { OwnProc::FirstProcess },
+        processes: if spec["processes"] == "one" { Processes::One } else { Processes::Many },
         filesystem: Filesystem {
             allow_read: paths("allow_read"),
             deny_read: paths("deny_read"),

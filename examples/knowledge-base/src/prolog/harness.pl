@@ -72,7 +72,9 @@ handle(Verb, Arguments) :-
     nb_setval(rootward_busy, false),
     (   catch(perform(Verb, Arguments, Result), Error, true)
     ->  (   var(Error)
-        ->  final(Result)
+            % Some built-in predicates, `open/3` of a pipe among them, drop an exception that comes from a signal and fail.
+        ->  nb_getval(rootward_thrown, Thrown),
+            ( Thrown =:= 0 -> final(Result) ; final([interrupted]) )
         ;   Error == rootward_interrupted
         ->  final([interrupted])
         ;   error_text(Error, Text),
@@ -382,6 +384,16 @@ user:roots_text(Path, Text) :-
     ->  true
     ;   rootward_kb:cannot(read, Path, Answer)
     ).
+
+% The kernel lets this process make no other. Where that fails, `shell/2` of SWI-Prolog 9 prints so and succeeds; these say so.
+:- redefine_system_predicate(user:shell).
+:- redefine_system_predicate(user:shell(_)).
+:- redefine_system_predicate(user:shell(_, _)).
+user:shell :- rootward_kb:no_program(shell).
+user:shell(Command) :- rootward_kb:no_program(Command).
+user:shell(Command, _) :- rootward_kb:no_program(Command).
+
+no_program(Command) :- throw(error(permission_error(run, program, Command), context(_, 'no program can be run here'))).
 
 cannot(_, Specification, missing(_)) :- throw(error(existence_error(source_sink, Specification), _)).
 cannot(Action, Specification, refused(Why)) :-

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use rootward_core::{Guard, GuardOptions, RootSet, follow_ambient};
 use rootward_sandbox::{
-    CommandLine, Confined, Confinement, Filesystem, Home, KnownCommand, Lifeline, Network, Options, ProgramError,
-    StartError, UnixSockets,
+    CommandLine, Confined, Confinement, Filesystem, Home, KnownCommand, Lifeline, Network, Options, Processes,
+    ProgramError, StartError, UnixSockets,
 };
 use rustix::process::{Pid, PidfdFlags, Resource, Rlimit, Signal, pidfd_open, pidfd_send_signal, prlimit};
 
@@ -220,6 +220,9 @@ fn confined() -> Result<Confined, StartError> {
         network: Network::Off,
         unix_sockets: UnixSockets::None,
         home: Home::Empty,
+        // SECURITY: a copy of the process would have its own memory, and would not be stopped between calls: `open_shared_object/2` reaches
+        // `fork` of the C library (test: a_program_cannot_copy_its_process)
+        processes: Processes::One,
         filesystem: Filesystem { deny_read: denied(&installed), ..Filesystem::default() },
         ..Options::default()
     };

@@ -83,8 +83,11 @@ fn prolog_runs_no_program() {
     let marker = scene.path("project/marker");
     let mut client = scene.client();
     let touch = format!("touch {}", marker.display());
-    check(&mut client, &format!("shell('{touch}')"), "signal");
-    check(&mut client, "shell('echo hello')", "signal");
+    check(&mut client, &format!("shell('{touch}')"), "no program can be run here");
+    check(&mut client, "shell('echo hello', Status)", "no program can be run here");
+    check(&mut client, "shell", "no program can be run here");
+    // The system's own, which succeeds where no process can be made.
+    client.result("query", json!({"query": format!("system:shell('{touch}')")}));
     check(&mut client, "process_create(path(sh), ['-c', 'id'], [])", "");
     check(&mut client, "process_create('/bin/sh', ['-c', 'id'], [stdout(pipe(O))])", "Unknown procedure");
     check(&mut client, "open(pipe(id), read, S), read_string(S, _, T), T \\== \"\", throw(T)", "");
@@ -136,6 +139,8 @@ fn endless_goals_are_stopped_and_the_knowledge_stays() {
         "catch((repeat, fail), _, true), repeat, fail",
         "between(1, inf, X), X < 0",
         "length(L, N), N < 0",
+        // It would read the server's requests; waiting for one, it is stopped like the others.
+        "open('/proc/self/fd/0', read, S), read_string(S, 10, X)",
     ] {
         let said = fails_late(&mut client, goal);
         assert!(said.contains("stopped after 1000 ms; what was loaded is still there"), "{goal}: {said}");
@@ -286,6 +291,21 @@ fn a_thread_does_not_outlive_its_query() {
         }
         assert!(std::time::Instant::now() < until, "{states:?}");
         std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    assert_eq!(query(&mut client, "X = 1"), "X = 1");
+}
+
+#[test]
+fn a_program_cannot_copy_its_process() {
+    let scene = Scene::new();
+    let mut client = scene.client();
+    let process = query(&mut client, "current_prolog_flag(pid, P)").trim_start_matches("P = ").to_owned();
+    for function in ["fork", "_Fork", "vfork"] {
+        let goal = format!("open_shared_object('libc.so.6', H), call_shared_object_function(H, {function})");
+        client.result("query", json!({"query": goal}));
+        // It stands still now, and a copy of it would not.
+        let copies = std::fs::read_to_string(format!("/proc/{process}/task/{process}/children")).unwrap();
+        assert_eq!(copies, "", "{function}");
     }
     assert_eq!(query(&mut client, "X = 1"), "X = 1");
 }
