@@ -1,11 +1,11 @@
-//! A process's environment as plain values: whoever sets up a session passes it in.
+//! A process's environment as plain values: the code that sets up a session passes it in.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-use super::{ALL, PREFIX};
+use super::PREFIX;
 
 /// Variables by name.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -17,19 +17,18 @@ impl Environment {
         self.0.get(OsStr::new(name)).map(OsString::as_os_str).filter(|value| !value.is_empty())
     }
 
-    /// A directory; a relative one counts as not set, as the XDG base directory specification has it.
+    /// A directory; a relative path counts as not set, as in the XDG base directory specification.
     pub fn directory(&self, name: &str) -> Option<PathBuf> {
         self.get(name).map(PathBuf::from).filter(|path| path.is_absolute())
     }
 
-    /// Variables that look like settings and are none.
-    pub fn unknown_settings(&self) -> impl Iterator<Item = String> {
-        let names = self.0.keys().map(|name| name.to_string_lossy());
-        names.filter(|name| name.starts_with(PREFIX) && !ALL.contains(&&**name)).map(Cow::into_owned)
+    /// The names that begin as those of Rootward's settings do.
+    pub fn with_our_prefix(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        self.0.keys().map(|name| name.to_string_lossy()).filter(|name| name.starts_with(PREFIX))
     }
 }
 
-/// What [`std::env::vars_os`] yields, for one.
+/// From [`std::env::vars_os`], for example.
 impl<N: Into<OsString>, V: Into<OsString>> FromIterator<(N, V)> for Environment {
     fn from_iter<I: IntoIterator<Item = (N, V)>>(variables: I) -> Environment {
         Environment(variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect())

@@ -1,5 +1,5 @@
-//! The environment variables that Rootward reads: one list of names for every crate, the documentation and `doctor`, and what
-//! they mean.
+//! The environment variables that Rootward reads: one list of names for every crate, and what they mean. The binary's table of
+//! settings lists the same.
 //!
 //! The core reads no environment: it is passed in, as [`Environment`]. A variable that is set to nothing counts as not set.
 
@@ -17,23 +17,23 @@ pub const ROOTS: &str = "ROOTWARD_ROOTS";
 pub const MODE: &str = "ROOTWARD_MODE";
 /// Only the client's own roots give access.
 pub const STRICT: &str = "ROOTWARD_STRICT";
-/// The ceiling alone, whatever the client says.
+/// The ceiling alone, whatever the client names.
 pub const IGNORE_CLIENT: &str = "ROOTWARD_IGNORE_CLIENT";
-/// The directory that stands in where nobody named a root.
+/// The directory to use if nobody names a root.
 pub const FALLBACK_DIR: &str = "ROOTWARD_FALLBACK_DIR";
 /// The fallback directory alone.
 pub const FALLBACK_ONLY: &str = "ROOTWARD_FALLBACK_ONLY";
-/// How long a client's list holds, in milliseconds.
+/// How long a client's list is valid, in milliseconds.
 pub const ROOTS_TTL_MS: &str = "ROOTWARD_ROOTS_TTL_MS";
-/// How long the list of a client that announces changes holds, in milliseconds.
+/// How long the list of a client that announces changes is valid, in milliseconds.
 pub const ROOTS_TTL_ANNOUNCED_MS: &str = "ROOTWARD_ROOTS_TTL_ANNOUNCED_MS";
 /// How long a client may take to answer, in milliseconds.
 pub const ROOTS_TIMEOUT_MS: &str = "ROOTWARD_ROOTS_TIMEOUT_MS";
-/// How long announcements of changed roots must be quiet before the client is asked, in milliseconds.
+/// How long to wait for further changes before the client is asked again, in milliseconds.
 pub const DEBOUNCE_MS: &str = "ROOTWARD_DEBOUNCE_MS";
 /// How long a wrapped server may take to finish its calls after one of its roots was removed, in milliseconds.
 pub const REVOKED_GRACE_MS: &str = "ROOTWARD_REVOKED_GRACE_MS";
-/// The token that HTTP clients must show.
+/// The token that HTTP clients must send.
 pub const TOKEN: &str = "ROOTWARD_TOKEN";
 /// What is logged.
 pub const LOG: &str = "ROOTWARD_LOG";
@@ -49,7 +49,7 @@ pub const CONNECT_PLAIN_HTTP: &str = "ROOTWARD_CONNECT_PLAIN_HTTP";
 /// What all the names begin with.
 pub const PREFIX: &str = "ROOTWARD_";
 
-/// All of them.
+/// All that are settings.
 pub const ALL: [&str; 13] = [
     ROOTS,
     MODE,

@@ -8,6 +8,8 @@ mod agreement;
 mod audit;
 mod batch;
 mod check;
+#[cfg(feature = "completions")]
+mod completions;
 mod doctor;
 mod explain;
 mod help;
@@ -25,4 +27,5 @@ mod settings;
 mod stage;
 mod status;
 mod user_side;
+mod version;
 mod wrap;
