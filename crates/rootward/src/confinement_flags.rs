@@ -9,6 +9,7 @@ use rootward_sandbox::{Filesystem, Network, Options, OwnProc, PassedVariable, Un
 
 use crate::ground::Ground;
 use crate::message::Hinted;
+use crate::settings::flag_help;
 
 #[derive(Args, Debug)]
 pub(crate) struct ConfinementFlags {
@@ -19,34 +20,25 @@ pub(crate) struct ConfinementFlags {
     /// holds one has too many entries
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = Unheld::Refuse)]
     unheld: Unheld,
-    /// Whether the command can reach the network; it can unless the settings file says otherwise. Packages that `npx`, `uvx` and
-    /// their like run are fetched before, with the network, unless the settings file closes it
-    #[arg(long, value_name = "STATE", value_enum)]
+    #[arg(long, value_name = "STATE", value_enum, help = flag_help("--network"))]
     network: Option<Switch>,
-    /// Which unix sockets the command can connect to; `off` unless the settings file says otherwise
-    #[arg(long, value_name = "STATE", value_enum)]
+    #[arg(long, value_name = "STATE", value_enum, help = flag_help("--unix-sockets"))]
     unix_sockets: Option<SocketSwitch>,
-    /// A unix socket that the command can connect to, whether or not it exists yet; may be repeated (`sandbox.sockets`)
-    #[arg(long = "allow-socket", value_name = "PATH")]
+    #[arg(long = "allow-socket", value_name = "PATH", help = flag_help("--allow-socket"))]
     sockets: Vec<PathBuf>,
-    /// Also readable, programs in it can be run; may be repeated (`sandbox.filesystem.allowRead`)
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", help = flag_help("--allow-read"))]
     allow_read: Vec<PathBuf>,
-    /// Not readable, whatever else says so; may be repeated (`sandbox.filesystem.denyRead`)
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", help = flag_help("--deny-read"))]
     deny_read: Vec<PathBuf>,
-    /// Also readable and writable; may be repeated (`sandbox.filesystem.allowWrite`)
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", help = flag_help("--allow-write"))]
     allow_write: Vec<PathBuf>,
-    /// Not writable, whatever else says so; may be repeated (`sandbox.filesystem.denyWrite`)
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", help = flag_help("--deny-write"))]
     deny_write: Vec<PathBuf>,
     /// Let every process of the command read its own files in `/proc` (its memory map, its threads, the numbers of its open files), not
     /// only the first process. Browsers and .NET need it. It slows down every opening of a file
     #[arg(long)]
     own_proc: bool,
-    /// A variable of the environment to pass on, or all that begin alike: `GITHUB_TOKEN`, `'GITHUB_*'`; may be repeated
-    #[arg(long = "env", value_name = "NAME", value_parser = passed_variable())]
+    #[arg(long = "env", value_name = "NAME", value_parser = passed_variable(), help = flag_help("--env"))]
     variables: Vec<PassedVariable>,
 }
 
@@ -90,15 +82,6 @@ pub(crate) enum SocketSwitch {
 }
 
 impl SocketSwitch {
-    /// Its word.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            SocketSwitch::On => "on",
-            SocketSwitch::Off => "off",
-            SocketSwitch::None => "none",
-        }
-    }
-
     /// With the sockets that are named.
     pub(crate) fn with(self, named: Vec<PathBuf>) -> UnixSockets {
         match self {

@@ -1,4 +1,4 @@
-//! `rootward doctor`: what this machine can enforce, and which settings are in force.
+//! `rootward doctor`: what this machine can enforce, and each setting with its source.
 
 mod closed;
 mod confinement;
@@ -10,6 +10,8 @@ mod report;
 mod unheld;
 mod values;
 
+pub(crate) use kernel::landlock;
+
 use std::io::{self, Write};
 
 use anyhow::Result;
@@ -18,10 +20,9 @@ use clap::Args;
 use crate::Outcome;
 use crate::ground::Ground;
 
-/// Say what this machine can enforce and which settings are in force
+/// Show what this machine can enforce, and each setting with its source
 ///
-/// What the kernel offers, each setting with where it came from, the roots in force and those left out. Nothing is changed, and
-/// nothing is tried that could be noticed.
+/// Also shows what the kernel offers, the current roots, and the roots that were left out. It changes nothing.
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Doctor {
@@ -44,7 +45,7 @@ impl Doctor {
         if self.closed {
             return self.print_closed();
         }
-        // Whoever asks what is wrong is told, whatever is wrong.
+        // If the settings are wrong, the rest is still shown.
         let report = match Ground::load_ambient() {
             Ok(ground) => report::Report::new(kernel::look_ambient(), &ground)?,
             Err(mistake) => report::Report::of_mistake(kernel::look_ambient(), &mistake),

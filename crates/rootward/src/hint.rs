@@ -8,7 +8,7 @@ use rootward_core::{Access, Cause, Code, Guard, Root, Shown, TextError, env, pla
 use crate::decision::Refused;
 use crate::ground::{Ground, InForce};
 use crate::message::{for_shell, from_home};
-use crate::settings::Source;
+use crate::settings::{Source, unknown_variables};
 
 /// How many roots a hint names.
 const MOST_ROOTS: usize = 8;
@@ -89,12 +89,11 @@ fn no_roots(ground: &Ground, in_force: &InForce) -> String {
         Some(switch) => format!("{switch}, so the fallback directory does not count; "),
         None => String::new(),
     };
-    let unknown: Vec<String> =
-        ground.environment.unknown_settings().map(|name| Shown::new(&name).to_string()).collect();
-    let unknown = match unknown.as_slice() {
-        [] => String::new(),
-        names => format!("not a setting, though in the environment: {}; ", names.join(", ")),
-    };
+    let unknown = unknown_variables(&ground.environment).into_iter().map(|(name, nearest)| {
+        let hint = nearest.map(|nearest| format!(", did you mean {nearest}?")).unwrap_or_default();
+        format!("{} in the environment is not a setting{hint}; ", Shown::new(&name))
+    });
+    let unknown: String = unknown.collect();
     let counts = cfg!(feature = "roots") && settings.follow() == Follow::Client;
     let save = if counts { "save one with `rootward roots add DIR`, " } else { "" };
     format!(

@@ -30,7 +30,7 @@ pub(crate) use running::{Front, Threads};
 
 use crate::ground::Ground;
 use crate::message::Hinted;
-use crate::settings::Setting;
+use crate::settings::{Setting, flag_help};
 
 /// The flags.
 #[derive(Args, Debug, Default)]
@@ -39,24 +39,44 @@ pub(crate) struct HttpFlags {
     /// on loopback. Port 0 takes a free one; standard error says which
     #[arg(long = "http", value_name = "ADDR", help_heading = "HTTP")]
     address: Option<String>,
-    /// The file with the token that clients must show, readable by its owner only [default: `ROOTWARD_TOKEN`, else the settings file, else,
-    /// on loopback, a token that is generated at the first start]
-    #[arg(long, value_name = "FILE", requires = "address", help_heading = "HTTP")]
+    #[arg(long, value_name = "FILE", requires = "address", help_heading = "HTTP", help = flag_help("--token-file"))]
     token_file: Option<OsString>,
-    /// The certificate for TLS with the chain that leads to it, in PEM
-    #[arg(long, value_name = "FILE", requires = "address", requires = "tls_key", help_heading = "HTTP")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "address",
+        requires = "tls_key",
+        help_heading = "HTTP",
+        help = flag_help("--tls-cert")
+    )]
     tls_cert: Option<OsString>,
-    /// The certificate's private key, in PEM
-    #[arg(long, value_name = "FILE", requires = "address", requires = "tls_cert", help_heading = "HTTP")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "address",
+        requires = "tls_cert",
+        help_heading = "HTTP",
+        help = flag_help("--tls-key")
+    )]
     tls_key: Option<OsString>,
-    /// Serve plain HTTP beyond loopback: everybody on the way can read tokens and files, and use the tokens
+    /// Serve plain HTTP beyond loopback: everybody on the network path can read the tokens and files, and use the tokens
     #[arg(long, requires = "address", help_heading = "HTTP")]
     insecure_plain_http: bool,
-    /// A name by which clients reach this server, besides its address; may be repeated
-    #[arg(long = "allow-host", value_name = "NAME", requires = "address", help_heading = "HTTP")]
+    #[arg(
+        long = "allow-host",
+        value_name = "NAME",
+        requires = "address",
+        help_heading = "HTTP",
+        help = flag_help("--allow-host")
+    )]
     allow_hosts: Vec<String>,
-    /// A web page that may send requests, such as `https://example.org`; may be repeated
-    #[arg(long = "allow-origin", value_name = "ORIGIN", requires = "address", help_heading = "HTTP")]
+    #[arg(
+        long = "allow-origin",
+        value_name = "ORIGIN",
+        requires = "address",
+        help_heading = "HTTP",
+        help = flag_help("--allow-origin")
+    )]
     allow_origins: Vec<String>,
 }
 

@@ -13,6 +13,8 @@ mod check;
 #[cfg(feature = "roots")]
 mod client_files;
 mod command_words;
+#[cfg(feature = "completions")]
+mod completions;
 mod confinement_flags;
 #[cfg(feature = "connect")]
 mod connect;
@@ -27,6 +29,8 @@ mod hint;
 mod http;
 #[cfg(feature = "wrap")]
 mod hub;
+#[cfg(feature = "completions")]
+mod man;
 mod message;
 #[cfg(any(feature = "wrap", all(feature = "roots", feature = "serve")))]
 mod patterns;
@@ -46,6 +50,7 @@ mod settings;
 #[cfg(feature = "wrap")]
 mod status;
 mod treat;
+mod version;
 #[cfg(feature = "wrap")]
 mod withheld;
 #[cfg(feature = "wrap")]
@@ -53,20 +58,40 @@ mod wrap;
 
 use std::process::ExitCode;
 
+use anyhow::Result;
 use clap::{Parser, Subcommand};
 
 /// Decides paths against the directories a user shares
 #[derive(Parser)]
-#[command(name = "rootward", version, max_term_width = 100, after_help = AFTER_HELP)]
+#[command(
+    name = "rootward",
+    version,
+    disable_version_flag = true,
+    arg_required_else_help = true,
+    args_conflicts_with_subcommands = true,
+    override_usage = USAGE,
+    max_term_width = 100,
+    after_help = AFTER_HELP,
+    after_long_help = after_long_help()
+)]
 struct CommandLine {
+    #[command(flatten)]
+    version: version::VersionFlags,
     #[command(subcommand)]
-    verb: Verb,
+    verb: Option<Verb>,
 }
+
+const USAGE: &str = "rootward <COMMAND>\n       rootward --version [--verbose] [--json]";
 
 const AFTER_HELP: &str = "Exit codes: 0 allowed or done, 1 denied or broken, 2 wrong use or failure";
 
-/// Only the verb that is asked for sets up its arguments: servers start by this, and keep what they once touched in memory. What is said
-/// here is for the list of verbs; each says the same of itself, and more.
+/// The environment, which only `--help` lists.
+fn after_long_help() -> String {
+    format!("{}\n{AFTER_HELP}", settings::variables_help())
+}
+
+/// Only the verb that is asked for sets up its arguments: servers start by this, and keep what they once touched in memory. These
+/// sentences are for the list of verbs; each verb says the same of itself, and more.
 #[derive(Subcommand)]
 #[command(defer = true)]
 enum Verb {
@@ -109,8 +134,14 @@ enum Verb {
     /// Show which servers run now, and what each may touch
     #[cfg(feature = "wrap")]
     Status(status::Status),
-    /// Say what this machine can enforce and which settings are in force
+    /// Show what this machine can enforce, and each setting with its source
     Doctor(doctor::Doctor),
+    /// Print a script that completes commands and options in a shell
+    #[cfg(feature = "completions")]
+    Completions(completions::Completions),
+    /// Print the manual page, or write one for each command
+    #[cfg(feature = "completions")]
+    Man(man::Man),
 }
 
 /// How a verb ended, as the exit code tells it.
@@ -152,45 +183,49 @@ fn main() -> ExitCode {
             return ExitCode::from(u8::from(Outcome::Failed));
         }
     };
-    let result = match CommandLine::parse_from(words).verb {
-        #[cfg(feature = "adopt")]
-        Verb::Adopt(adopt) => adopt.run(),
-        #[cfg(feature = "serve")]
-        Verb::Serve(serve) => serve.run(),
-        #[cfg(feature = "connect")]
-        Verb::Connect(connect) => connect.run(),
-        #[cfg(all(feature = "wrap", feature = "http"))]
-        Verb::Front(front) => front.run(),
-        Verb::Check(check) => check.run(),
-        Verb::Explain(explain) => explain.run(),
-        #[cfg(feature = "roots")]
-        Verb::Roots(roots) => roots.run(),
-        #[cfg(feature = "wrap")]
-        Verb::Recipe(recipe) => recipe.run(),
-        Verb::Audit(audit) => audit.run(),
-        Verb::Cache(cache) => cache.run(),
-        #[cfg(feature = "wrap")]
-        Verb::Status(status) => status.run(),
-        Verb::Doctor(doctor) => doctor.run(),
-        // These end with the command's own code.
-        Verb::Sandbox(sandbox) => match sandbox.run() {
-            Ok(code) => return ExitCode::from(code),
-            Err(error) => Err(error),
-        },
-        #[cfg(feature = "wrap")]
-        Verb::Hub(hub) => match hub.run() {
-            Ok(code) => return ExitCode::from(code),
-            Err(error) => Err(error),
-        },
-        #[cfg(feature = "wrap")]
-        Verb::Wrap(wrap) => match wrap.run() {
-            Ok(code) => return ExitCode::from(code),
-            Err(error) => Err(error),
-        },
-    };
-    let outcome = result.unwrap_or_else(|error| {
+    let CommandLine { version, verb } = CommandLine::parse_from(words);
+    // `clap` sees to it that there is a verb, or `--version`.
+    let code = verb.map_or_else(|| version.run().map(u8::from), Verb::run);
+    ExitCode::from(code.unwrap_or_else(|error| {
         message::failure(&error);
-        Outcome::Failed
-    });
-    ExitCode::from(u8::from(outcome))
+        Outcome::Failed.into()
+    }))
+}
+
+impl Verb {
+    /// The exit code.
+    fn run(self) -> Result<u8> {
+        let outcome = match self {
+            #[cfg(feature = "adopt")]
+            Verb::Adopt(adopt) => adopt.run(),
+            #[cfg(feature = "serve")]
+            Verb::Serve(serve) => serve.run(),
+            #[cfg(feature = "connect")]
+            Verb::Connect(connect) => connect.run(),
+            #[cfg(all(feature = "wrap", feature = "http"))]
+            Verb::Front(front) => front.run(),
+            Verb::Check(check) => check.run(),
+            Verb::Explain(explain) => explain.run(),
+            #[cfg(feature = "roots")]
+            Verb::Roots(roots) => roots.run(),
+            #[cfg(feature = "wrap")]
+            Verb::Recipe(recipe) => recipe.run(),
+            Verb::Audit(audit) => audit.run(),
+            Verb::Cache(cache) => cache.run(),
+            #[cfg(feature = "wrap")]
+            Verb::Status(status) => status.run(),
+            Verb::Doctor(doctor) => doctor.run(),
+            #[cfg(feature = "completions")]
+            Verb::Completions(completions) => completions.run(),
+            #[cfg(feature = "completions")]
+            Verb::Man(man) => man.run(),
+            // These end with the command's own code.
+            Verb::Sandbox(sandbox) => return sandbox.run(),
+            #[cfg(feature = "wrap")]
+            Verb::Hub(hub) => return hub.run(),
+            #[cfg(feature = "wrap")]
+            Verb::Wrap(wrap) => return wrap.run(),
+        };
+        outcome.map(u8::from)
+    }
 }

@@ -27,6 +27,7 @@ use crate::http::HttpFlags;
 use crate::message;
 use crate::recording::Recording;
 use crate::saved::AskingAs;
+use crate::settings::flag_help;
 
 /// How long after its start a server begins to follow the saved roots.
 #[cfg(feature = "roots")]
@@ -50,13 +51,9 @@ pub(crate) struct Serve {
     /// `ROOTWARD_ROOTS`, else those of the settings file. Where there are none at all, the saved roots (`rootward roots`)
     #[arg(value_name = "DIR")]
     roots: Vec<OsString>,
-    /// Which sets of tools to list, separated by commas: `files` (always listed), `project` (what a project is made of, where its
-    /// documentation is and how it is built), `roots` (`get-roots` and `roots`, which are answered even if they are not listed)
-    #[arg(long, value_name = "SETS", value_delimiter = ',', value_parser = str::parse::<Toolset>)]
+    #[arg(long, value_name = "SETS", value_delimiter = ',', value_parser = str::parse::<Toolset>, help = flag_help("--tools"))]
     tools: Vec<Toolset>,
-    /// Which files to list as resources: `templates` (none, because clients fill in templates; the default), `top` (those directly in a
-    /// root) or `all`. Every file below the roots can be read, whether or not it is listed
-    #[arg(long, value_name = "WHICH", value_parser = str::parse::<Listing>)]
+    #[arg(long, value_name = "WHICH", value_parser = str::parse::<Listing>, help = flag_help("--resources"))]
     resources: Option<Listing>,
     #[command(flatten)]
     asking: AskingAs,

@@ -1,34 +1,40 @@
-//! The settings in force, each with where it came from: flag over environment over settings file over default.
+//! The effective settings, each with its source: flag over environment over settings file over default.
 //!
-//! Nothing is guessed: an unknown key, a wrong type or a word that means nothing ends the program with the place of the mistake.
+//! Everything that can be set has a row in `settings/table.rs`. Nothing is guessed: an unknown key, a wrong type or an unknown word ends
+//! the program with the place of the mistake.
 
 mod file;
 mod http;
-mod limits;
+#[cfg(test)]
+mod page;
+mod parsers;
+mod row;
 mod sandbox;
 mod serve;
+mod table;
+mod told;
+mod words;
 
 use std::fmt;
-use std::path::PathBuf;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use rootward_core::env::{Directories, Environment, NamedRoot, Said};
-use rootward_core::session::{Follow, NoRoots, Policy};
-use rootward_core::{Closed, Mode};
-use rootward_protocol::RefusalForm;
+use rootward_core::Closed;
+use rootward_core::env::{Directories, Environment, Said};
+use rootward_core::session::{Follow, Policy};
 
 use crate::message::Hinted;
-use crate::treat::Treat;
 #[cfg(feature = "wrap")]
 pub(crate) use file::read_text_ambient;
+pub(crate) use http::{PrincipalSettings, TokenFrom};
+pub(crate) use row::{Row, flag_help, unknown_variables, variables_help};
 #[cfg(feature = "http")]
-pub(crate) use http::TokenFrom;
-pub(crate) use http::{HttpSettings, PrincipalSettings};
-#[cfg(feature = "http")]
-pub(crate) use limits::LimitSettings;
-pub(crate) use sandbox::SandboxSettings;
-pub(crate) use serve::ServeSettings;
+pub(crate) use table::LimitSettings;
+#[cfg(feature = "serve")]
+use table::ServeSettings;
+pub(crate) use table::{GROUPS, Settings};
+use table::{SandboxSettings, rows};
+pub(crate) use told::Told;
 
 /// Where a value came from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,12 +47,12 @@ pub(crate) enum Source {
     File,
     /// The saved roots.
     Store,
-    /// Nobody said anything.
+    /// Nothing else sets it.
     Default,
 }
 
 impl Source {
-    /// The variable, where it was one.
+    /// The variable, if it came from one.
     pub(crate) fn variable(self) -> Option<&'static str> {
         match self {
             Source::Environment(name) => Some(name),
@@ -86,7 +92,7 @@ pub(crate) struct Setting<T> {
 }
 
 impl<T> Setting<T> {
-    /// The first of environment and file that says something, else the default.
+    /// The first of environment and file that has a value, else the default.
     fn first(environment: Option<(T, &'static str)>, file: Option<T>, default: T) -> Setting<T> {
         match (environment, file) {
             (Some((value, name)), _) => Setting { value, source: Source::Environment(name) },
@@ -101,7 +107,7 @@ impl<T> Setting<T> {
 pub(crate) struct Restrict {
     pub(crate) pattern: String,
     pub(crate) closed: Closed,
-    /// The directory it holds in; everywhere where there is none.
+    /// The directory that it applies in; everywhere if there is none.
     pub(crate) below: Option<PathBuf>,
 }
 
@@ -114,93 +120,59 @@ pub(crate) enum SettingsFile {
     Nowhere,
 }
 
-/// Everything that can be set.
-#[derive(Clone, Debug)]
-pub(crate) struct Settings {
-    pub(crate) file: SettingsFile,
-    pub(crate) roots: Setting<Vec<NamedRoot>>,
-    pub(crate) mode: Setting<Mode>,
-    pub(crate) strict: Setting<bool>,
-    pub(crate) ignore_client: Setting<bool>,
-    pub(crate) fallback_dir: Setting<Option<NamedRoot>>,
-    pub(crate) fallback_only: Setting<bool>,
-    pub(crate) no_roots: Setting<NoRoots>,
-    /// How a refused tool call is answered.
-    pub(crate) refusal: Setting<RefusalForm>,
-    pub(crate) roots_ttl: Setting<Option<Duration>>,
-    pub(crate) roots_ttl_announced: Setting<Option<Duration>>,
-    pub(crate) roots_timeout: Setting<Duration>,
-    pub(crate) debounce: Setting<Duration>,
-    pub(crate) revoked_grace: Setting<Duration>,
-    pub(crate) restrict: Setting<Vec<Restrict>>,
-    pub(crate) treat: Setting<Vec<Treat>>,
-    /// Whether `wrap` offers `get-roots`.
-    pub(crate) get_roots: Setting<bool>,
-    pub(crate) sandbox: SandboxSettings,
-    pub(crate) http: HttpSettings,
-    pub(crate) serve: ServeSettings,
+impl SettingsFile {
+    /// Which file was read is known to the caller of [`Settings::of_text`].
+    #[expect(clippy::unnecessary_wraps, reason = "the table reads every field alike")]
+    fn read(_: &row::Variables<'_>, _: &mut file::Values<'_>) -> Result<SettingsFile, file::Mistake> {
+        Ok(SettingsFile::Nowhere)
+    }
 }
 
 impl Settings {
     /// Reads environment and settings file. The file is Rootward's own, so it is opened by name.
     pub(crate) fn load_ambient(environment: &Environment, directories: &Directories) -> Result<Settings> {
         let home = directories.home.as_deref();
-        let (state, written) = match directories.settings_file() {
-            None => (SettingsFile::Nowhere, file::Written::default()),
-            Some(path) => match file::read_ambient(&path)? {
-                None => (SettingsFile::Missing(path), file::Written::default()),
-                Some(text) => {
-                    let written = file::parse(&text, home).map_err(|mistake| mistake.in_file(&path))?;
-                    (SettingsFile::Read(path), written)
-                }
-            },
-        };
-        let said = Said::read(environment, home).map_err(Hinted::from)?;
-        Settings::combine(state, said, written, environment)
+        let Some(path) = directories.settings_file() else { return Settings::of_text(environment, "", home) };
+        match file::read_ambient(&path)? {
+            None => {
+                let settings = Settings::of_text(environment, "", home)?;
+                Ok(Settings { file: SettingsFile::Missing(path), ..settings })
+            }
+            Some(text) => {
+                let settings = Settings::of_file(environment, &text, home, &path)?;
+                Ok(Settings { file: SettingsFile::Read(path), ..settings })
+            }
+        }
     }
 
-    fn combine(state: SettingsFile, said: Said, written: file::Written, environment: &Environment) -> Result<Settings> {
-        let default = Policy::default();
-        let named = |roots: Vec<NamedRoot>| (!roots.is_empty()).then_some(roots);
-        let settings = Settings {
-            file: state,
-            roots: Setting::first(said.roots, named(written.roots), Vec::new()),
-            mode: Setting::first(said.mode, written.mode, default.mode),
-            strict: Setting::first(said.strict, written.strict, false),
-            ignore_client: Setting::first(said.ignore_client, written.ignore_client, false),
-            fallback_dir: Setting::first(
-                said.fallback_dir.map(|(root, name)| (Some(root), name)),
-                written.fallback_dir.map(Some),
-                None,
-            ),
-            fallback_only: Setting::first(said.fallback_only, written.fallback_only, false),
-            no_roots: Setting::first(None, written.no_roots, default.no_roots),
-            refusal: Setting::first(None, written.refusal, RefusalForm::default()),
-            roots_ttl: Setting::first(
-                said.roots_ttl.map(|(time, name)| (Some(time), name)),
-                written.roots_ttl.map(Some),
-                None,
-            ),
-            roots_ttl_announced: Setting::first(
-                said.roots_ttl_announced.map(|(time, name)| (Some(time), name)),
-                written.roots_ttl_announced.map(Some),
-                None,
-            ),
-            roots_timeout: Setting::first(said.roots_timeout, written.roots_timeout, default.timeout),
-            debounce: Setting::first(said.debounce, written.debounce, default.debounce),
-            revoked_grace: Setting::first(said.revoked_grace, written.revoked_grace, default.revoked_grace),
-            restrict: Setting::first(None, written.restrict, Vec::new()),
-            treat: Setting::first(None, written.treat, Vec::new()),
-            get_roots: Setting::first(None, written.get_roots, false),
-            sandbox: written.sandbox.into(),
-            http: written.http.combine(environment),
-            serve: written.serve.into(),
-        };
+    /// The defaults alone.
+    #[cfg(test)]
+    pub(crate) fn defaults() -> Settings {
+        Settings::of_text(&Environment::default(), "", None).unwrap()
+    }
+
+    /// What the environment says, and this text in place of a settings file.
+    fn of_text(environment: &Environment, text: &str, home: Option<&Path>) -> Result<Settings> {
+        Settings::of_file(environment, text, home, Path::new("config.toml"))
+    }
+
+    fn of_file(environment: &Environment, text: &str, home: Option<&Path>, path: &Path) -> Result<Settings> {
+        let read = Said::read(environment, home);
+        let nothing = Said::default();
+        let variables = row::Variables { environment, said: read.as_ref().unwrap_or(&nothing) };
+        let settings = file::Values::parse(text, home).and_then(|mut file| Settings::read(&variables, &mut file));
+        // Mistakes of the file are told before those of the environment.
+        let mut settings = settings.map_err(|mistake| mistake.in_file(path))?;
+        read.map_err(Hinted::from)?;
         settings.refuse_contradiction()?;
+        // A lifetime for all clients counts for those that announce changes, too.
+        if settings.roots_ttl_announced.source == Source::Default && settings.roots_ttl.source != Source::Default {
+            settings.roots_ttl_announced = settings.roots_ttl.clone();
+        }
         Ok(settings)
     }
 
-    /// `strict`, `ignore_client` and `fallback_only` are three answers to one question.
+    /// At most one of `strict`, `ignore_client` and `fallback_only` can be set: each says alone whose roots count.
     fn refuse_contradiction(&self) -> Result<(), Hinted> {
         let on: Vec<String> = self
             .switches()
@@ -225,7 +197,7 @@ impl Settings {
         ]
     }
 
-    /// The switch that says whose roots count, where one is on, and who set it.
+    /// The switch that is on, if any, and its source.
     pub(crate) fn switch_on(&self) -> Option<(&'static str, Source)> {
         let on = self.switches().into_iter().find(|(_, setting, _)| setting.value);
         on.map(|(name, setting, _)| (name, setting.source))
@@ -247,8 +219,8 @@ impl Settings {
             timeout: self.roots_timeout.value,
             debounce: self.debounce.value,
             debounce_limit: default.debounce_limit.max(self.debounce.value),
-            lifetime: self.roots_ttl.value.or(default.lifetime),
-            lifetime_announced: self.roots_ttl_announced.value.or(self.roots_ttl.value).or(default.lifetime_announced),
+            lifetime: self.roots_ttl.value,
+            lifetime_announced: self.roots_ttl_announced.value,
             retry_after: default.retry_after,
             revoked_grace: self.revoked_grace.value,
         }
@@ -257,16 +229,14 @@ impl Settings {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
+    use std::time::Duration;
+
+    use rootward_core::Mode;
 
     use super::*;
 
     fn settings(variables: impl Into<Environment>, text: &str) -> Result<Settings> {
-        let home = Some(Path::new("/h"));
-        let written = file::parse(text, home).map_err(|mistake| mistake.in_file(Path::new("/c.toml")))?;
-        let variables = variables.into();
-        let said = Said::read(&variables, home).map_err(Hinted::from)?;
-        Settings::combine(SettingsFile::Nowhere, said, written, &variables)
+        Settings::of_text(&variables.into(), text, Some(Path::new("/h")))
     }
 
     #[test]

@@ -31,6 +31,7 @@ use crate::recipes;
 use crate::recording::Recording;
 use crate::sandbox::told;
 use crate::saved::AskingAs;
+use crate::settings::flag_help;
 use crate::treat::{Treat, TreatedAs};
 use crate::withheld;
 use learning::Learning;
@@ -71,16 +72,12 @@ pub(crate) struct Wrap {
     /// What happens to a call with a path outside the roots
     #[arg(long, value_name = "HOW", value_enum, default_value_t = Enforcing::Refuse)]
     enforce: Enforcing,
-    /// What an argument of a tool is, where Rootward takes it for something else: `TOOL.ARGUMENT=text`, `=read`, `=write`; may be
-    /// repeated, and adds to `treat` of the settings file
-    #[arg(long = "treat", value_name = "WHAT")]
+    #[arg(long = "treat", value_name = "WHAT", help = flag_help("--treat"))]
     treats: Vec<Treat>,
     /// Tell what the server tried and was refused, when it ends. It slows down every opening of a file
     #[arg(long)]
     trace: bool,
-    /// Offer the tool `get-roots` beside the server's own tools: it tells which directories the server gets. The client then speaks with
-    /// Rootward's handshake instead of the server's, and the exit code is 0
-    #[arg(long)]
+    #[arg(long, help = flag_help("--get-roots"))]
     get_roots: bool,
     #[command(flatten)]
     recording: Recording,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-use super::{ALL, PREFIX};
+use super::PREFIX;
 
 /// Variables by name.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -22,10 +22,9 @@ impl Environment {
         self.get(name).map(PathBuf::from).filter(|path| path.is_absolute())
     }
 
-    /// Variables with Rootward's prefix that are not settings.
-    pub fn unknown_settings(&self) -> impl Iterator<Item = String> {
-        let names = self.0.keys().map(|name| name.to_string_lossy());
-        names.filter(|name| name.starts_with(PREFIX) && !ALL.contains(&&**name)).map(Cow::into_owned)
+    /// The names with the prefix of Rootward's settings.
+    pub fn with_our_prefix(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        self.0.keys().map(|name| name.to_string_lossy()).filter(|name| name.starts_with(PREFIX))
     }
 }
 

@@ -1,5 +1,5 @@
-//! The environment variables that Rootward reads: one list of names for every crate, the documentation and `doctor`,
-//! and their values.
+//! The environment variables that Rootward reads: one list of names for every crate, and their values. The binary's table
+//! of settings lists the same names.
 //!
 //! The core does not read the environment; callers pass it in as [`Environment`]. An empty variable counts as not set.
 
@@ -49,7 +49,7 @@ pub const CONNECT_PLAIN_HTTP: &str = "ROOTWARD_CONNECT_PLAIN_HTTP";
 /// The prefix of all names.
 pub const PREFIX: &str = "ROOTWARD_";
 
-/// All names.
+/// All settings.
 pub const ALL: [&str; 13] = [
     ROOTS,
     MODE,

@@ -26,14 +26,14 @@ pub(super) struct Kernel {
 /// Which version of Landlock.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
-pub(super) enum Landlock {
+pub(crate) enum Landlock {
     Available { abi: i32 },
     NotEnabled,
     NotBuiltIn,
     Unknown { reason: String },
 }
 
-/// What the settings of the kernel say about user namespaces. Whether one can be made is known only to who makes one.
+/// What the settings of the kernel say about user namespaces. Only making one shows whether it can be made.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum UserNamespaces {
@@ -78,7 +78,7 @@ fn read_ambient(path: &str) -> Option<String> {
 }
 
 /// A request to restrict nothing at all: the crate asks the kernel for its version and makes no further call.
-fn landlock() -> Landlock {
+pub(crate) fn landlock() -> Landlock {
     match RestrictSelf::default().no_new_privs(false).apply() {
         Err(error) => Landlock::Unknown { reason: error.to_string() },
         Ok(status) => match status.landlock {

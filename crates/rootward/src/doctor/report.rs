@@ -14,18 +14,17 @@ use super::packages::Packages;
 #[cfg(feature = "wrap")]
 use super::recipes::Recipes;
 use super::unheld;
-use super::values::{Line, values};
+use super::values::{Line, title, values};
 use crate::answer::text;
 use crate::ground::Ground;
 use crate::message::{Hinted, causes, told};
-use crate::settings::SettingsFile;
-use crate::settings::Source;
+use crate::settings::{SettingsFile, Source, unknown_variables};
 use rootward_core::env::{Directories, Environment};
 
 /// How many places are listed for people.
 const MOST_PLACES: usize = 16;
 
-/// How many names of variables stand in one line.
+/// How many names of variables are in one line.
 const NAMES_IN_LINE: usize = 4;
 
 /// Everything there is to say.
@@ -40,7 +39,7 @@ pub(super) struct Report {
     #[cfg(feature = "wrap")]
     recipes: Recipes,
     packages: Packages,
-    /// Why the settings cannot be used; none of them is in force then, and nothing is decided.
+    /// Why the settings cannot be used; nothing is decided then.
     #[serde(skip_serializing_if = "Option::is_none")]
     mistake: Option<Mistake>,
     settings: Vec<Line>,
@@ -48,8 +47,11 @@ pub(super) struct Report {
     left_out: Vec<Left>,
     /// Places below them that are closed for writing and that the kernel cannot close; without roots, below the working directory.
     open_for_writing: Vec<String>,
-    /// Variables that look like settings and are none.
+    /// Variables that look like settings, and are not.
     unknown_variables: Vec<String>,
+    /// What was probably meant, for each of them.
+    #[serde(skip)]
+    variable_hints: Vec<Option<&'static str>>,
     /// Variables that should name a directory by an absolute path, and do not.
     relative_variables: Vec<&'static str>,
     /// Variables that a confined command does not get unless they are named.
@@ -65,7 +67,7 @@ struct Mistake {
 #[derive(Debug, Serialize)]
 struct File {
     path: Option<String>,
-    /// Null where other settings kept it from being looked at.
+    /// Null if a mistake elsewhere kept it from being read.
     exists: Option<bool>,
 }
 
@@ -76,12 +78,12 @@ struct SavedRoots {
     count: usize,
 }
 
-/// What confined commands could ever write, and nothing found there is trusted for.
+/// The places that confined commands could ever write; what is found there is not trusted.
 #[derive(Debug, Default, Serialize)]
 struct GivenForWriting {
     record: Option<String>,
     places: Vec<String>,
-    /// Why the record is of no use: no command is started then.
+    /// Why the record cannot be used; no command is started then.
     #[serde(skip_serializing_if = "Option::is_none")]
     mistake: Option<String>,
 }
@@ -113,7 +115,7 @@ struct Left {
     reason: String,
 }
 
-/// What no setting passes on.
+/// The variables that no setting passes on.
 fn withheld(ground: &Ground) -> Vec<String> {
     let variables: Vec<(OsString, OsString)> = std::env::vars_os().collect();
     let variables = variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()));
@@ -148,7 +150,7 @@ impl Report {
             #[cfg(feature = "wrap")]
             recipes: Recipes::look_ambient(ground),
             settings_file: File { path: path.map(|path| text(path.as_os_str()).into_owned()), exists },
-            settings: values(ground),
+            settings: values(&ground.settings),
             roots: roots.collect(),
             withheld_variables: withheld(ground),
             open_for_writing: unheld::look_ambient(ground, &in_force.set),
@@ -157,7 +159,7 @@ impl Report {
         })
     }
 
-    /// What can be said where the settings cannot be used.
+    /// The report if the settings cannot be used.
     pub(super) fn of_mistake(kernel: Kernel, mistake: &anyhow::Error) -> Report {
         let environment: Environment = std::env::vars_os().collect();
         let hint = mistake.downcast_ref::<Hinted>().map(|hinted| hinted.hint.clone());
@@ -170,6 +172,7 @@ impl Report {
     }
 
     fn without_settings(kernel: Kernel, environment: &Environment) -> Report {
+        let unknown = unknown_variables(environment);
         Report {
             version: env!("CARGO_PKG_VERSION"),
             kernel,
@@ -185,7 +188,8 @@ impl Report {
             roots: Vec::new(),
             left_out: Vec::new(),
             open_for_writing: Vec::new(),
-            unknown_variables: environment.unknown_settings().map(|name| Shown::new(&name).to_string()).collect(),
+            unknown_variables: unknown.iter().map(|(name, _)| Shown::new(name).to_string()).collect(),
+            variable_hints: unknown.into_iter().map(|(_, hint)| hint).collect(),
             relative_variables: relative_directories(environment).collect(),
             withheld_variables: Vec::new(),
         }
@@ -263,12 +267,13 @@ impl Report {
         }
         let of =
             |table: &str| self.settings.iter().filter(move |line| line.name.starts_with(table)).collect::<Vec<_>>();
-        let (sandbox, mut http) = (of("sandbox."), of("http."));
+        let (sandbox, serve, mut http) = (of("sandbox."), of("serve."), of("http."));
         // There are many, and few are ever set; `--json` has all of them.
         http.retain(|line| !line.name.starts_with("http.limits.") || line.source != Source::Default);
         write_lines(out, &self.settings.iter().filter(|line| !line.name.contains('.')).collect::<Vec<_>>())?;
-        for name in &self.unknown_variables {
-            row(out, "unknown", &format_args!("{name} in the environment is not a setting"))?;
+        for (name, hint) in self.unknown_variables.iter().zip(&self.variable_hints) {
+            let hint = hint.map(|hint| format!("; did you mean {hint}?")).unwrap_or_default();
+            row(out, "unknown", &format_args!("{name} in the environment is not a setting{hint}"))?;
         }
         for name in &self.relative_variables {
             row(out, "passed over", &format_args!("{name} is not an absolute path"))?;
@@ -276,11 +281,13 @@ impl Report {
         if sandbox.is_empty() {
             return Ok(());
         }
-        writeln!(out, "\nsettings of `--http`")?;
+        writeln!(out, "\n{}", title("serve"))?;
+        write_lines(out, &serve)?;
+        writeln!(out, "\n{}", title("http"))?;
         write_lines(out, &http)?;
         let is_set = http.iter().any(|line| line.name.starts_with("http.limits."));
         row(out, if is_set { "other limits" } else { "limits" }, &"the defaults; `--json` shows them")?;
-        writeln!(out, "\nsettings of confined commands")?;
+        writeln!(out, "\n{}", title("sandbox"))?;
         write_lines(out, &sandbox)?;
         for (number, names) in self.withheld_variables.chunks(NAMES_IN_LINE).enumerate() {
             row(out, if number == 0 { "withheld" } else { "" }, &names.join(", "))?;

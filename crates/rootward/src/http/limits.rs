@@ -51,12 +51,12 @@ pub(super) fn raise_open_files() {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::HttpSettings;
+    use crate::settings::Settings;
 
     /// The settings file and the front have one idea of what is usual.
     #[test]
     fn the_defaults_are_those_of_the_front() {
-        let shown = format!("{:?}", of(&HttpSettings::default().limits));
+        let shown = format!("{:?}", of(&Settings::defaults().http.limits));
         assert_eq!(shown, format!("{:?}", Limits::default()));
     }
 }

@@ -1,86 +1,19 @@
 //! What `config.toml` says. Every mistake is told with its line and column.
 
+use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
-use std::str::FromStr;
-use std::time::Duration;
+use std::path::Path;
 
 use anyhow::Context;
-use rootward_core::env::NamedRoot;
-use rootward_core::session::NoRoots;
-use rootward_core::{Closed, Mode, Origin, PathStyle, PathText, Restriction, RestrictionError, RootError, Shown};
-use rootward_protocol::RefusalForm;
-use serde::Deserialize;
+use rootward_core::Shown;
+use serde::de::DeserializeOwned;
 use toml::Spanned;
+use toml::de::{DeTable, DeValue, ValueDeserializer};
 
-use super::Restrict;
-use super::http::{HttpKeys, WrittenHttp};
-use super::sandbox::{SandboxKeys, WrittenSandbox};
-use super::serve::{ServeKeys, WrittenServe};
-use crate::treat::Treat;
-
-/// The settings that the file names.
-#[derive(Default, Debug)]
-pub(super) struct Written {
-    pub(super) roots: Vec<NamedRoot>,
-    pub(super) mode: Option<Mode>,
-    pub(super) strict: Option<bool>,
-    pub(super) ignore_client: Option<bool>,
-    pub(super) fallback_dir: Option<NamedRoot>,
-    pub(super) fallback_only: Option<bool>,
-    pub(super) no_roots: Option<NoRoots>,
-    pub(super) refusal: Option<RefusalForm>,
-    pub(super) roots_ttl: Option<Duration>,
-    pub(super) roots_ttl_announced: Option<Duration>,
-    pub(super) roots_timeout: Option<Duration>,
-    pub(super) debounce: Option<Duration>,
-    pub(super) revoked_grace: Option<Duration>,
-    pub(super) restrict: Option<Vec<Restrict>>,
-    pub(super) treat: Option<Vec<Treat>>,
-    pub(super) get_roots: Option<bool>,
-    pub(super) sandbox: WrittenSandbox,
-    pub(super) http: WrittenHttp,
-    pub(super) serve: WrittenServe,
-}
-
-/// The file as its keys have it.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Keys {
-    #[serde(default)]
-    roots: Vec<Spanned<String>>,
-    mode: Option<Spanned<String>>,
-    strict: Option<bool>,
-    ignore_client: Option<bool>,
-    fallback_dir: Option<Spanned<String>>,
-    fallback_only: Option<bool>,
-    no_roots: Option<Spanned<String>>,
-    refusal: Option<Spanned<String>>,
-    roots_ttl_ms: Option<u64>,
-    roots_ttl_announced_ms: Option<u64>,
-    roots_timeout_ms: Option<Spanned<u64>>,
-    debounce_ms: Option<u64>,
-    revoked_grace_ms: Option<u64>,
-    restrict: Option<Vec<RestrictKeys>>,
-    treat: Option<Vec<Spanned<String>>>,
-    get_roots: Option<bool>,
-    #[serde(default)]
-    sandbox: SandboxKeys,
-    #[serde(default)]
-    http: HttpKeys,
-    #[serde(default)]
-    serve: ServeKeys,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RestrictKeys {
-    pattern: Spanned<String>,
-    closed: Option<Spanned<String>>,
-    below: Option<Spanned<String>>,
-}
+use super::row::{Row, nearest};
+use crate::message::Hinted;
 
 /// Something wrong in the file, and where.
 #[derive(PartialEq, Eq, Debug)]
@@ -88,6 +21,7 @@ pub(super) struct Mistake {
     line: usize,
     column: usize,
     says: String,
+    hint: Option<String>,
 }
 
 impl Mistake {
@@ -98,25 +32,30 @@ impl Mistake {
             line: before.matches('\n').count() + 1,
             column: before[line_start..].chars().count() + 1,
             says: says.into(),
+            hint: None,
         }
     }
 
-    /// That what stands at a spot is of no use.
+    /// That a string of the file cannot be used.
     pub(super) fn about(text: &str, spot: &Spanned<String>, reason: &str) -> Mistake {
         let shown = Shown::new(spot.get_ref().as_str()).to_string();
         Mistake::at(text, spot.span().start, format!("`{shown}` ({reason})"))
     }
 
     pub(super) fn in_file(self, path: &Path) -> anyhow::Error {
-        let Mistake { line, column, says } = self;
-        anyhow::anyhow!("settings file `{}`, line {line}, column {column}: {says}", Shown::new(path))
+        let Mistake { line, column, says, hint } = self;
+        let says = format!("settings file `{}`, line {line}, column {column}: {says}", Shown::new(path));
+        match hint {
+            Some(hint) => Hinted { says, hint }.into(),
+            None => anyhow::anyhow!(says),
+        }
     }
 }
 
 /// The largest settings file that is read.
 const LARGEST_FILE: u64 = 1 << 20;
 
-/// The file's text; none where there is no file.
+/// The file's text, if there is a file.
 pub(super) fn read_ambient(path: &Path) -> anyhow::Result<Option<String>> {
     match read_text_ambient(path, LARGEST_FILE) {
         Ok(text) => Ok(Some(text)),
@@ -127,7 +66,7 @@ pub(super) fn read_ambient(path: &Path) -> anyhow::Result<Option<String>> {
     }
 }
 
-/// Reads a file that the user named, if it is a regular one of at most so many bytes.
+/// Reads a file that the user named, if it is a regular file of at most `most` bytes.
 #[expect(clippy::disallowed_methods, reason = "the operator's own file")]
 pub(crate) fn read_text_ambient(path: &Path, most: u64) -> io::Result<String> {
     // A FIFO would keep its reader waiting for a writer: it is opened without waiting, and then refused (open(2)).
@@ -145,81 +84,107 @@ pub(crate) fn read_text_ambient(path: &Path, most: u64) -> io::Result<String> {
     String::from_utf8(bytes).or_else(|_| refused("not UTF-8"))
 }
 
-pub(super) fn parse(text: &str, home: Option<&Path>) -> Result<Written, Mistake> {
-    let keys: Keys = toml::from_str(text).map_err(|error| {
-        let offset = error.span().map_or(0, |span| span.start);
-        Mistake::at(text, offset, in_our_words(&error.message().lines().collect::<Vec<_>>().join(", ")))
-    })?;
-    let wrong = |spot: &Spanned<String>, reason: &str| Mistake::about(text, spot, reason);
-    let root = |spot: &Spanned<String>, origin| {
-        let named = NamedRoot::read(spot.get_ref().as_ref(), home, origin);
-        named.map_err(|error: RootError| Mistake::at(text, spot.span().start, error.to_string()))
-    };
-    let word = |spot: &Spanned<String>, words: &[&str]| {
-        let known = words.iter().position(|word| word == spot.get_ref());
-        known.ok_or_else(|| wrong(spot, &format!("expected `{}`", words.join("` or `"))))
-    };
-    let restrict = |keys: &RestrictKeys| {
-        let closed = keys.closed.as_ref().map(|spot| word(spot, &["all", "writing"])).transpose()?;
-        let below = keys.below.as_ref().map(|spot| directory(spot.get_ref(), home).map_err(|why| wrong(spot, &why)));
-        let pattern = keys.pattern.get_ref().clone();
-        let restrict = Restrict {
-            closed: if closed == Some(1) { Closed::ForWriting } else { Closed::Entirely },
-            below: below.transpose()?,
-            pattern,
-        };
-        usable(&restrict).map_err(|why| wrong(&keys.pattern, &why))?;
-        Ok(restrict)
-    };
-    let timeout = |spot: Spanned<u64>| match *spot.get_ref() {
-        0 => Err(Mistake::at(text, spot.span().start, "`0` (no client can answer in 0 ms)")),
-        time => Ok(Duration::from_millis(time)),
-    };
-    Ok(Written {
-        roots: keys.roots.iter().map(|spot| root(spot, Origin::Config)).collect::<Result<_, _>>()?,
-        mode: keys
-            .mode
-            .map(|spot| Mode::from_str(spot.get_ref()).map_err(|error| wrong(&spot, &error.to_string())))
-            .transpose()?,
-        strict: keys.strict,
-        ignore_client: keys.ignore_client,
-        fallback_dir: keys.fallback_dir.map(|spot| root(&spot, Origin::Fallback)).transpose()?,
-        fallback_only: keys.fallback_only,
-        no_roots: keys
-            .no_roots
-            .map(|spot| word(&spot, &["deny", "allow-all"]))
-            .transpose()?
-            .map(|position| if position == 0 { NoRoots::Deny } else { NoRoots::AllowAll }),
-        refusal: keys
-            .refusal
-            .map(|spot| word(&spot, &["result", "error"]))
-            .transpose()?
-            .map(|position| if position == 0 { RefusalForm::ToolError } else { RefusalForm::ProtocolError }),
-        roots_ttl: keys.roots_ttl_ms.map(Duration::from_millis),
-        roots_ttl_announced: keys.roots_ttl_announced_ms.map(Duration::from_millis),
-        roots_timeout: keys.roots_timeout_ms.map(timeout).transpose()?,
-        debounce: keys.debounce_ms.map(Duration::from_millis),
-        revoked_grace: keys.revoked_grace_ms.map(Duration::from_millis),
-        restrict: keys.restrict.map(|all| all.iter().map(restrict).collect::<Result<_, Mistake>>()).transpose()?,
-        treat: keys.treat.map(|spots| treats(text, &spots)).transpose()?,
-        get_roots: keys.get_roots,
-        sandbox: keys.sandbox.read(text, home)?,
-        http: keys.http.read(text, home)?,
-        serve: keys.serve.read(text)?,
-    })
+/// The values of the file by their dotted keys, until a setting takes them.
+#[derive(Default, Debug)]
+pub(super) struct Values<'t> {
+    text: &'t str,
+    home: Option<&'t Path>,
+    by_key: BTreeMap<&'static str, Spanned<DeValue<'t>>>,
 }
 
-/// What is said about arguments of tools, each once.
-fn treats(text: &str, spots: &[Spanned<String>]) -> Result<Vec<Treat>, Mistake> {
-    let mut treats: Vec<Treat> = Vec::new();
-    for spot in spots {
-        let treat = Treat::from_str(spot.get_ref()).map_err(|expected| Mistake::about(text, spot, expected))?;
-        if treats.iter().any(|known| known.place == treat.place) {
-            return Err(Mistake::about(text, spot, "duplicate entry for this argument"));
-        }
-        treats.push(treat);
+impl<'t> Values<'t> {
+    /// Reads the file and refuses every key that has no row in the table of settings.
+    pub(super) fn parse(text: &'t str, home: Option<&'t Path>) -> Result<Values<'t>, Mistake> {
+        let mut values = Values { text, home, by_key: BTreeMap::new() };
+        let table = DeTable::parse(text).map_err(|error| mistake(text, &error))?;
+        values.gather("", table.into_inner())?;
+        Ok(values)
     }
-    Ok(treats)
+
+    fn gather(&mut self, prefix: &str, table: DeTable<'t>) -> Result<(), Mistake> {
+        for (name, value) in table {
+            let key = format!("{prefix}{}", name.get_ref());
+            if let Some((known, row)) =
+                super::rows().find_map(|row| Some((row.key.filter(|known| *known == key)?, row)))
+            {
+                self.refuse_unknown_parts(row, value.get_ref())?;
+                self.by_key.insert(known, value);
+                continue;
+            }
+            let below = format!("{key}.");
+            if !super::rows().filter_map(|row| row.key).any(|known| known.starts_with(&below)) {
+                let keys = super::rows().filter_map(|row| row.key?.strip_prefix(prefix));
+                return Err(self.unknown_key(&name, keys.map(|rest| rest.split('.').next().unwrap_or(rest))));
+            }
+            let span = value.span();
+            match value.into_inner() {
+                DeValue::Table(table) => self.gather(&below, table)?,
+                other => {
+                    // What is wrong is said as it is for every other value.
+                    let other = Found { text: self.text, home: None, value: Spanned::new(span, other) };
+                    other.read::<BTreeMap<String, toml::Value>>()?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A setting that is a table, or a list or table of tables, has keys of its own.
+    fn refuse_unknown_parts(&self, row: &Row, value: &DeValue<'t>) -> Result<(), Mistake> {
+        let tables = match value {
+            _ if row.parts.is_empty() => return Ok(()),
+            DeValue::Array(entries) => entries.iter().filter_map(|entry| entry.get_ref().as_table()).collect(),
+            DeValue::Table(named) => named.values().filter_map(|entry| entry.get_ref().as_table()).collect::<Vec<_>>(),
+            _ => return Ok(()),
+        };
+        let known = || row.parts.iter().map(|part| part.key);
+        match tables.into_iter().flat_map(DeTable::keys).find(|name| !known().any(|key| key == &**name.get_ref())) {
+            Some(name) => Err(self.unknown_key(name, known())),
+            None => Ok(()),
+        }
+    }
+
+    fn unknown_key(
+        &self,
+        name: &Spanned<impl AsRef<str>>,
+        known: impl Iterator<Item = &'static str> + Clone,
+    ) -> Mistake {
+        let text = name.get_ref().as_ref();
+        let mut keys: Vec<&str> = Vec::new();
+        for key in known {
+            if !keys.contains(&key) {
+                keys.push(key);
+            }
+        }
+        let says = format!("unknown key `{}`, expected one of `{}`", Shown::new(text), keys.join("`, `"));
+        let hint = nearest(text, keys.into_iter()).map(|key| format!("did you mean `{key}`?"));
+        Mistake { hint, ..Mistake::at(self.text, name.span().start, says) }
+    }
+
+    /// Takes the value of a key, if the file has one.
+    pub(super) fn take(&mut self, key: &str) -> Option<Found<'t>> {
+        Some(Found { text: self.text, home: self.home, value: self.by_key.remove(key)? })
+    }
+}
+
+/// A value that the file has, and what is needed to read it.
+#[derive(Debug)]
+pub(super) struct Found<'t> {
+    pub(super) text: &'t str,
+    pub(super) home: Option<&'t Path>,
+    value: Spanned<DeValue<'t>>,
+}
+
+impl Found<'_> {
+    /// The value as a type, or what is wrong with it.
+    pub(super) fn read<T: DeserializeOwned>(self) -> Result<T, Mistake> {
+        T::deserialize(ValueDeserializer::from(self.value)).map_err(|error| mistake(self.text, &error))
+    }
+}
+
+fn mistake(text: &str, error: &toml::de::Error) -> Mistake {
+    let offset = error.span().map_or(0, |span| span.start);
+    Mistake::at(text, offset, in_our_words(&error.message().lines().collect::<Vec<_>>().join(", ")))
 }
 
 /// What the parser says, in words of the file rather than of the program.
@@ -240,7 +205,7 @@ fn in_our_words(says: &str) -> String {
         let found = match found {
             "sequence" => "a list".to_owned(),
             "map" => "a table".to_owned(),
-            // A string stands in quotes, anything else in backticks.
+            // The parser quotes strings and puts everything else in backticks.
             other => other.replace('"', "`"),
         };
         return format!("{expected} is expected, not {found}");
@@ -250,35 +215,25 @@ fn in_our_words(says: &str) -> String {
     known.unwrap_or_else(|| says.to_owned())
 }
 
-/// A path of the file: absolute, or from `~`.
-pub(super) fn directory(text: &str, home: Option<&Path>) -> Result<PathBuf, String> {
-    use std::os::unix::ffi::{OsStrExt, OsStringExt};
-    let home = home.map(|home| home.as_os_str().as_bytes());
-    match PathText::read(text.as_bytes(), PathStyle::NATIVE, home) {
-        Ok(PathText::Absolute(path)) => Ok(std::ffi::OsString::from_vec(path.into_owned()).into()),
-        Ok(PathText::Relative(_)) => Err("not an absolute path".to_owned()),
-        Err(reason) => Err(reason.to_string()),
-    }
-}
-
-/// Whether a restriction can be compiled.
-fn usable(restrict: &Restrict) -> Result<(), String> {
-    if restrict.pattern.trim_matches('/').is_empty() {
-        return Err("a pattern that matches nothing".to_owned());
-    }
-    let rule = match &restrict.below {
-        Some(place) => Restriction::below(place, &restrict.pattern, restrict.closed),
-        None => Restriction::anywhere(&restrict.pattern, restrict.closed),
-    };
-    rule.map(drop).map_err(|error| match error {
-        RestrictionError::Glob { source, .. } => source.kind().to_string(),
-        error @ RestrictionError::NotUtf8(_) => error.to_string(),
-    })
+/// The settings of a file alone.
+#[cfg(test)]
+pub(super) fn parse(text: &str, home: Option<&Path>) -> Result<super::Settings, Mistake> {
+    use rootward_core::env::{Environment, Said};
+    let (environment, said) = (Environment::default(), Said::default());
+    let variables = super::row::Variables { environment: &environment, said: &said };
+    super::Settings::read(&variables, &mut Values::parse(text, home)?)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use rootward_core::session::NoRoots;
+    use rootward_core::{Closed, Mode};
+    use rootward_protocol::RefusalForm;
+
     use super::*;
+    use crate::treat::Treat;
 
     #[test]
     fn every_key() {
@@ -298,21 +253,22 @@ mod tests {
             restrict = [{ pattern = '*.pem' }, { pattern = 'secrets/**', closed = 'writing', below = '~/d' }]
             treat = ['search.root=text', 'import.from=read']
         ";
-        let written = parse(text, Some(Path::new("/h"))).unwrap();
-        let roots: Vec<_> = written.roots.iter().map(|named| (named.root.path.as_path(), named.root.access)).collect();
+        let all = parse(text, Some(Path::new("/h"))).unwrap();
+        let roots: Vec<_> =
+            all.roots.value.iter().map(|named| (named.root.path.as_path(), named.root.access)).collect();
         let expect = [("/a", "ro"), ("/b c", "rw"), ("/h/d", "rwx")];
         assert_eq!(
             roots,
             expect.map(|(path, suffix)| (Path::new(path), rootward_core::Access::from_suffix(suffix).unwrap()))
         );
-        assert_eq!((written.mode, written.no_roots), (Some(Mode::Replace), Some(NoRoots::AllowAll)));
-        assert_eq!(written.refusal, Some(RefusalForm::ProtocolError));
-        assert_eq!(written.fallback_dir.unwrap().root.path, Path::new("/h"));
-        assert_eq!(written.debounce, Some(Duration::from_millis(3)));
-        assert_eq!(written.revoked_grace, Some(Duration::from_millis(4)));
-        let treat: Vec<String> = written.treat.unwrap().iter().map(Treat::to_string).collect();
+        assert_eq!((all.mode.value, all.no_roots.value), (Mode::Replace, NoRoots::AllowAll));
+        assert_eq!(all.refusal.value, RefusalForm::ProtocolError);
+        assert_eq!(all.fallback_dir.value.unwrap().root.path, Path::new("/h"));
+        assert_eq!(all.debounce.value, Duration::from_millis(3));
+        assert_eq!(all.revoked_grace.value, Duration::from_millis(4));
+        let treat: Vec<String> = all.treat.value.iter().map(Treat::to_string).collect();
         assert_eq!(treat, ["search.root=text", "import.from=read"]);
-        let restrict = written.restrict.unwrap();
+        let restrict = all.restrict.value;
         assert_eq!(restrict[0].closed, Closed::Entirely);
         assert_eq!((restrict[1].closed, restrict[1].below.as_deref()), (Closed::ForWriting, Some(Path::new("/h/d"))));
     }
@@ -367,6 +323,25 @@ mod tests {
         check("[sandbox]\nenv = ['AWS_*', '*_KEY']", 2, 17, "can only be the last character");
         check("[sandbox.filesystem]\nallow_read = []", 2, 1, "unknown key `allow_read`, expected one of `allowRead`");
         check("[sandbox.filesystem]\ndenyWrite = ['x']", 2, 14, "not an absolute path");
+        check("[[restrict]]\npattern = 'x'\nbelo = '/a'", 3, 1, "unknown key `belo`, expected one of `pattern`");
+        check("[http.principals.ann]\ntoken = 'x'", 2, 1, "unknown key `token`, expected one of `token_file`");
+        check("[http.principals.ann]\nroots = ['/a']", 1, 18, "its token is missing");
+        check("[http]\nprincipals = 1", 2, 14, "a table is expected, not integer `1`");
+        check("http.limits = []", 1, 15, "a table is expected, not a list");
+    }
+
+    #[test]
+    fn a_misspelt_key_has_a_hint() {
+        let check = |text: &str, hint: Option<&str>| {
+            let mistake = parse(text, None).map(drop).unwrap_err();
+            assert_eq!(mistake.hint.as_deref(), hint, "{text}: {}", mistake.says);
+        };
+        check("rots = []", Some("did you mean `roots`?"));
+        check("sandobx = {}", Some("did you mean `sandbox`?"));
+        check("[sandbox]\nnet = 'off'", Some("did you mean `network`?"));
+        check("[http.limits]\nrates = 1", Some("did you mean `rate`?"));
+        check("[http.principals.ann]\ntoken_fil = 'x'", Some("did you mean `token_file`?"));
+        check("xyzzy = 1", None);
     }
 
     #[test]

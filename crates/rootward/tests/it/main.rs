@@ -8,6 +8,8 @@ mod agreement;
 mod audit;
 mod batch;
 mod check;
+#[cfg(feature = "completions")]
+mod completions;
 #[cfg(all(feature = "adopt", feature = "connect", feature = "http", feature = "serve"))]
 mod docs;
 mod doctor;
@@ -27,4 +29,5 @@ mod settings;
 mod stage;
 mod status;
 mod user_side;
+mod version;
 mod wrap;
