@@ -126,7 +126,7 @@ macro_rules! speech {
 
         /// Calls a tool as a modern client that shares these, round by round; the result.
         pub $($async)? fn modern_result(&mut self, tool: &str, arguments: Value, uris: &[String]) -> ToolResult {
-            let params = message::modern(&json!({"roots": {}}), message::call(tool, arguments));
+            let params = message::modern(&serde_json::json!({"roots": {}}), message::call(tool, arguments));
             let answer = $wait!(self.ask("tools/call", params.clone()));
             let state = &answer["result"]["requestState"];
             if state.is_null() {
