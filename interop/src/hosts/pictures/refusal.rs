@@ -2,12 +2,13 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use serde_json::json;
 
 use super::HOME;
-use super::screen::Screen;
+use super::screen::{Screen, plain};
 use super::svg;
 use super::terminal::Terminal;
 use crate::hosts::model::{Model, ToolCall};
@@ -15,8 +16,11 @@ use crate::hosts::model::{Model, ToolCall};
 /// The project of the user.
 const PROJECT: &str = "/home/me/app";
 
-/// How often it is tried: Claude Code gives a server three seconds to start, which a busy machine may not keep.
-const TIMES: usize = 5;
+/// How often it is tried: on a busy machine the server may not be up when the model looks for its tools.
+const TIMES: u32 = 5;
+
+/// How much longer the server has to start, each time.
+const PAUSE: Duration = Duration::from_secs(8);
 
 /// What a refusal says.
 const REFUSED: &str = "is outside every root";
@@ -46,18 +50,21 @@ pub(super) fn picture(directory: &Path, path: &str) -> Result<String> {
         ("DISABLE_AUTOUPDATER", "1"),
     ];
     let mut terminal = Terminal::new(&directory.join("refusal"), path, &variables);
-    for _ in 0..TIMES {
-        if let Some(shown) = try_once(&mut terminal, &model)? {
+    let mut last = String::new();
+    for time in 0..TIMES {
+        let shown = converse(&mut terminal, &model, PAUSE * time)?;
+        last = plain(&shown);
+        if last.contains(REFUSED) {
             let screen = Screen::read(&shown);
             let answer = screen.between(|line| line.starts_with('❯'), |line| line.starts_with("● done"));
             return Ok(svg::draw(&format!("Claude Code {} in ~/app", version(path)?), &answer));
         }
     }
-    bail!("Claude Code showed no refusal in {TIMES} attempts")
+    bail!("Claude Code showed no refusal in {TIMES} attempts; the model got {:?}:\n{last}", model.outcomes())
 }
 
-/// One conversation; none where the server was not up in time.
-fn try_once(terminal: &mut Terminal, model: &Model) -> Result<Option<String>> {
+/// One conversation; what the terminal shows at its end.
+fn converse(terminal: &mut Terminal, model: &Model, pause: Duration) -> Result<String> {
     let arguments = json!({"uri": format!("file://{HOME}/.ssh/id_ed25519")});
     model.will_call(vec![ToolCall { server: "markitdown", tool: "convert_to_markdown", arguments }]);
     let allowed = ["--allowedTools", "mcp__markitdown__convert_to_markdown"];
@@ -65,12 +72,13 @@ fn try_once(terminal: &mut Terminal, model: &Model) -> Result<Option<String>> {
     terminal.start(PROJECT, SIZE, &command)?;
     terminal.sees("? for shortcuts")?;
     terminal.settles()?;
+    std::thread::sleep(pause);
     terminal.types(ASKED)?;
     terminal.sees(ASKED)?;
     terminal.press(&["Enter"])?;
     let shown = terminal.sees("● done")?;
     terminal.end()?;
-    Ok(Some(shown).filter(|shown| shown.contains(REFUSED)))
+    Ok(shown)
 }
 
 fn version(path: &str) -> Result<String> {
