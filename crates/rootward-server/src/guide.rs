@@ -144,9 +144,60 @@
 //! }
 //! ```
 //!
+//! # A name
+//!
+//! `#[tool_router(server_handler)]` leaves the server with rmcp's name. Write the handler out to give it one, which clients and the audit log then show:
+//!
+//! ```
+//! use rmcp::{ServerHandler, tool, tool_handler, tool_router};
+//!
+//! struct Server;
+//!
+//! #[tool_router]
+//! impl Server {
+//!     #[tool(description = "Say hello")]
+//!     fn hello(&self) -> String {
+//!         "hello".to_owned()
+//!     }
+//! }
+//!
+//! #[tool_handler(name = "my-server")]
+//! impl ServerHandler for Server {}
+//! ```
+//!
 //! # A command
 //!
-//! With the feature `command`: see `ConfinedCommand`, and `examples/workspace-shell`.
+//! With the feature `command`. The kernel holds the command to the roots, whatever it tries; `examples/workspace-shell` is a whole server.
+//!
+//! ```no_run
+//! # #[cfg(feature = "command")]
+//! # mod commands {
+//! # use rmcp::handler::server::wrapper::Parameters;
+//! # use rmcp::service::{RequestContext, RoleServer};
+//! # use rmcp::{tool, tool_router};
+//! use rootward_server::{CommandError, ConfinedCommand, roots};
+//!
+//! #[derive(serde::Deserialize, schemars::JsonSchema)]
+//! struct Shell {
+//!     command: String,
+//! }
+//! # struct Server;
+//!
+//! # #[tool_router(server_handler)]
+//! # impl Server {
+//! #[tool(description = "Run a shell command in the first root")]
+//! async fn shell(
+//!     &self,
+//!     Parameters(Shell { command }): Parameters<Shell>,
+//!     context: RequestContext<RoleServer>,
+//! ) -> Result<String, CommandError> {
+//!     Ok(ConfinedCommand::shell(command).run(&roots().await?, &context.ct).await?.to_string())
+//! }
+//! # }
+//! # }
+//! ```
+//!
+//! Its `main` begins with `rootward_server::sandbox::launcher()`: the program is started again to confine itself.
 //!
 //! # Settings
 //!
@@ -154,8 +205,23 @@
 //!
 //! # HTTP
 //!
-//! With the feature `http`: see `RootsService::listen_http`, and `examples/http-server`. For a front of your own, put
-//! [`RootsService::http`] around rmcp's `StreamableHttpService`.
+//! With the feature `http`, on this machine only; `examples/http-server` is a whole server. Each client gets its own roots.
+//!
+//! ```no_run
+//! # struct Server;
+//! # impl rmcp::ServerHandler for Server {}
+//! # #[cfg(feature = "http")]
+//! # async fn serve() -> Result<(), Box<dyn std::error::Error>> {
+//! use rootward_server::RootsService;
+//!
+//! let roots = RootsService::from_environment()?;
+//! let listener = roots.listen_http("127.0.0.1:8000".parse()?, |roots| roots.install(Server)).await?;
+//! listener.serve().await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! For a front of your own, put [`RootsService::http`] around rmcp's `StreamableHttpService`.
 //!
 //! # Tests
 //!

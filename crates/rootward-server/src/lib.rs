@@ -7,13 +7,11 @@
 //! A whole server:
 //!
 //! ```no_run
-//! use rmcp::handler::server::wrapper::Parameters;
-//! use rmcp::{tool, tool_router};
+//! use rmcp::{handler::server::wrapper::Parameters, tool, tool_router};
 //! use rootward_server::{PathError, RootedPath, RootsService};
 //!
 //! #[derive(serde::Deserialize, schemars::JsonSchema)]
 //! struct ReadFile { path: RootedPath }
-//!
 //! struct Server;
 //!
 //! #[tool_router(server_handler)]

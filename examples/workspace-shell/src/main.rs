@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rmcp::handler::server::wrapper::{Json, Parameters};
 use rmcp::service::{RequestContext, RoleServer};
-use rmcp::{tool, tool_router};
+use rmcp::{ServerHandler, tool, tool_handler, tool_router};
 use rootward_core::{Visit, WalkOptions};
 use rootward_server::sandbox::{Network, Options, launcher};
 use rootward_server::{Access, CommandError, ConfinedCommand, PathError, Read, RootedPath, RootsService, roots};
@@ -43,8 +43,10 @@ struct PathInRoots {
 }
 
 struct Server;
+#[tool_handler(name = "workspace-shell")]
+impl ServerHandler for Server {}
 
-#[tool_router(server_handler)]
+#[tool_router]
 impl Server {
     #[tool(description = "Run a shell command. The kernel holds it to the roots; it has no network.")]
     async fn shell(

@@ -36,6 +36,9 @@ const MOST_BYTES: usize = (128 << 10) - 1;
 /// environment without secrets, and a home and a temporary directory of its own, which go when it ends; so does what it leaves
 /// running. Programs in a root run only where that root may be executed in.
 ///
+/// The kernel cannot close a part of a directory for writing only. So a command can change `.git/hooks`, `.vscode` and the like in a root that
+/// it may write, which a [`Grant`](rootward_core::Grant) refuses: what it leaves there may run later, outside of its confinement.
+///
 /// A program that runs commands calls [`rootward_sandbox::launcher`] first thing in its `main`: it is started again to confine itself.
 ///
 /// ```no_run

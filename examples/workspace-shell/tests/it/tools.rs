@@ -69,6 +69,7 @@ fn descriptions_name_the_roots_and_the_client_hears_of_changes() {
     let mut client = scene.stdio();
     let hello = client.shake_hands(json!({"roots": {"listChanged": true}}));
     assert_eq!(hello["result"]["capabilities"]["tools"]["listChanged"], true);
+    assert_eq!(hello["result"]["serverInfo"]["name"], "workspace-shell");
     client.name_roots([scene.uri("project")]);
     let described = |client: &mut rootward_testkit::client::Client, name: &str| {
         let tools = client.ask("tools/list", json!({}));
