@@ -486,6 +486,11 @@ mod tests {
             assert_eq!(at(guarded, Origin::Client), "read, write, execute, delete", "{guarded}");
             assert_eq!(at(guarded, Origin::Flag), "none", "{guarded}");
         }
+        let start_up = |origin| restrictions.taken_at_root(b"/h/.bashrc", RootKind::File, origin).access.to_string();
+        assert_eq!(
+            (start_up(Origin::Client), start_up(Origin::Store)),
+            ("write, delete".to_owned(), "none".to_owned())
+        );
         let file = restrictions.taken_at_root(b"/p/sub/.git", RootKind::File, Origin::Client);
         assert_eq!(file.access.to_string(), "write, delete", "a file `.git` says where git finds its hooks");
     }

@@ -197,6 +197,9 @@ async fn arguments_are_grants() {
     let checks = [
         ("read", json!({"path": inside}), "a"),
         ("read", json!({"path": "file"}), "a"),
+        ("read", json!({"path": format!("file://{inside}")}), "a"),
+        ("read", json!({"path": format!("{}/../a/file", stage.path("a"))}), "a"),
+        ("read", json!({"path": format!("file://{outside}")}), "outside_roots"),
         ("read", json!({"path": outside}), "outside_roots"),
         ("read", json!({"path": "out/file"}), "outside_roots"),
         ("read", json!({"path": "../b/file"}), "outside_roots"),
