@@ -92,6 +92,12 @@ pub enum RootError {
         /// As it was given.
         text: String,
     },
+    /// It ends in `:add`, which people take for an access.
+    #[error("not a usable root: `{}` ({})", Shown::new(text), self.reason())]
+    NotAnAccess {
+        /// As it was given.
+        text: String,
+    },
 }
 
 impl RootError {
@@ -101,7 +107,8 @@ impl RootError {
             RootError::Text { text, .. }
             | RootError::Relative { text }
             | RootError::Pattern { text, .. }
-            | RootError::DotSegment { text } => text,
+            | RootError::DotSegment { text }
+            | RootError::NotAnAccess { text } => text,
         }
     }
 
@@ -112,6 +119,10 @@ impl RootError {
             RootError::Relative { .. } => "not an absolute path".to_owned(),
             RootError::Pattern { reason, .. } => reason.to_string(),
             RootError::DotSegment { .. } => "a dot segment".to_owned(),
+            RootError::NotAnAccess { text } => {
+                let text = Shown::new(text);
+                format!("`:add` is not an access: use `:rw-nodelete`, or `{text}:rw` for a directory with this name")
+            }
         }
     }
 }
@@ -156,7 +167,8 @@ impl Root {
     }
 
     /// A root as a person types it: a URI or a path, absolute, in the home or relative to `base`, and at the very end an optional
-    /// `:ro`, `:rw`, `:add` or `:rwx`. Only one suffix is taken: a directory really called `dir:ro` is `dir:ro:rw`.
+    /// `:ro`, `:rw`, `:rw-nodelete` or `:rwx`. Only one suffix is taken: a directory really called `dir:ro` is `dir:ro:rw`. A text that
+    /// ends in `:add` is an error.
     ///
     /// `.` is dropped. `..` is kept in `path`, for the file system to resolve when the root is looked up: after a link it
     /// leads elsewhere than the text says. URIs have neither.
@@ -182,6 +194,9 @@ impl Root {
     ) -> Result<Root, RootError> {
         let (named, access) = split_suffix(text.as_bytes());
         let given = || text.to_string_lossy().into_owned();
+        if text.as_bytes().ends_with(NOT_AN_ACCESS) {
+            return Err(RootError::NotAnAccess { text: given() });
+        }
         let bad = |reason| RootError::Text { text: given(), reason };
         let path = match PathText::read(named, PathStyle::NATIVE, home.map(bytes)).map_err(bad)? {
             PathText::Absolute(path) => PathBuf::from(OsStr::from_bytes(&path)),
@@ -197,7 +212,7 @@ impl Root {
     }
 
     fn new(path: &Path, origin: Origin, spelling: Spelling) -> Root {
-        // Collected anew: without double and trailing separators and without `.`.
+        // Collected again: without double and trailing separators and without `.`.
         let path = path.components().collect();
         Root { path, name: None, access: Access::READ_WRITE, origin, spelling, meta: None, pattern: None }
     }
@@ -245,6 +260,9 @@ fn spelling(text: &[u8]) -> Spelling {
 fn has_dot_segment(path: &[u8]) -> bool {
     path.split(|byte| *byte == b'/').any(|segment| matches!(segment, b"." | b".."))
 }
+
+/// Adding without deleting is `:rw-nodelete`. Who writes this means an access, and would else name a directory that is called so.
+const NOT_AN_ACCESS: &[u8] = b":add";
 
 /// What stands before the access suffix, and the access.
 fn split_suffix(text: &[u8]) -> (&[u8], Option<Access>) {
