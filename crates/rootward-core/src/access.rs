@@ -53,12 +53,12 @@ impl Access {
         Access(self.0 & !other.0)
     }
 
-    /// Parses the suffix of a root on the command line or in a settings file: `ro`, `rw`, `add`, `rwx`.
+    /// Parses the suffix of a root on the command line or in a settings file: `ro`, `rw`, `rw-nodelete`, `rwx`.
     pub fn from_suffix(suffix: &str) -> Option<Access> {
         match suffix {
             "ro" => Some(Access::READ),
             "rw" => Some(Access::READ_WRITE),
-            "add" => Some(Access::READ | Access::WRITE),
+            "rw-nodelete" => Some(Access::READ | Access::WRITE),
             "rwx" => Some(Access::ALL),
             _ => None,
         }
@@ -132,7 +132,7 @@ mod tests {
         check(Access::NONE, "none");
         check(Access::READ_WRITE, "read, write, delete");
         check(Access::ALL, "read, write, execute, delete");
-        assert_eq!(Access::from_suffix("add"), Some(Access::READ | Access::WRITE));
+        assert_eq!(Access::from_suffix("rw-nodelete"), Some(Access::READ | Access::WRITE));
         assert_eq!(Access::from_suffix("RW"), None);
         assert_eq!(Access::from_words("read,delete"), Some(Access::READ | Access::DELETE));
         assert_eq!(Access::from_words("read,fly"), None);

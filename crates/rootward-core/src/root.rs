@@ -92,6 +92,12 @@ pub enum RootError {
         /// The text as given.
         text: String,
     },
+    /// It ends in `:add`, which people take for an access.
+    #[error("not a usable root: `{}` ({})", Shown::new(text), self.reason())]
+    NotAnAccess {
+        /// As it was given.
+        text: String,
+    },
 }
 
 impl RootError {
@@ -101,7 +107,8 @@ impl RootError {
             RootError::Text { text, .. }
             | RootError::Relative { text }
             | RootError::Pattern { text, .. }
-            | RootError::DotSegment { text } => text,
+            | RootError::DotSegment { text }
+            | RootError::NotAnAccess { text } => text,
         }
     }
 
@@ -112,6 +119,10 @@ impl RootError {
             RootError::Relative { .. } => "not an absolute path".to_owned(),
             RootError::Pattern { reason, .. } => reason.to_string(),
             RootError::DotSegment { .. } => "a dot segment".to_owned(),
+            RootError::NotAnAccess { text } => {
+                let text = Shown::new(text);
+                format!("`:add` is not an access: use `:rw-nodelete`, or `{text}:rw` for a directory with this name")
+            }
         }
     }
 }
@@ -157,8 +168,9 @@ impl Root {
     }
 
     /// A root as a person types it: a URI or a path, absolute, starting with `~`, or relative to `base`, with an
-    /// optional `:ro`, `:rw`, `:add` or `:rwx` at the end. Only one suffix is removed: a directory that is really
-    /// called `dir:ro` is `dir:ro:rw`.
+    /// optional `:ro`, `:rw`, `:rw-nodelete` or `:rwx` at the end. Only one suffix is removed: a directory that is really
+    /// called `dir:ro` is `dir:ro:rw`. A text that ends in
+    /// `:add` is an error.
     ///
     /// `.` is dropped. `..` is kept in `path`, for the file system to resolve when the root is looked up: after a link
     /// it leads elsewhere than the text says. URIs have neither.
@@ -184,6 +196,9 @@ impl Root {
     ) -> Result<Root, RootError> {
         let (named, access) = split_suffix(text.as_bytes());
         let given = || text.to_string_lossy().into_owned();
+        if text.as_bytes().ends_with(NOT_AN_ACCESS) {
+            return Err(RootError::NotAnAccess { text: given() });
+        }
         let bad = |reason| RootError::Text { text: given(), reason };
         let path = match PathText::read(named, PathStyle::NATIVE, home.map(bytes)).map_err(bad)? {
             PathText::Absolute(path) => PathBuf::from(OsStr::from_bytes(&path)),
@@ -247,6 +262,9 @@ fn spelling(text: &[u8]) -> Spelling {
 fn has_dot_segment(path: &[u8]) -> bool {
     path.split(|byte| *byte == b'/').any(|segment| matches!(segment, b"." | b".."))
 }
+
+/// An obsolete suffix: `:rw-nodelete` is the one for adding without deleting. Nobody who writes it means a directory of that name.
+const NOT_AN_ACCESS: &[u8] = b":add";
 
 /// The text before the access suffix, and the access.
 fn split_suffix(text: &[u8]) -> (&[u8], Option<Access>) {

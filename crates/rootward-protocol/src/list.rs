@@ -302,7 +302,7 @@ mod tests {
             assert_eq!(list.roots()[0].access, expect, "{stated}");
         };
         check(json!("ro"), Access::READ);
-        check(json!("add"), Access::READ | Access::WRITE);
+        check(json!("rw-nodelete"), Access::READ | Access::WRITE);
         check(json!("rwx"), Access::ALL);
         check(json!("read, write"), Access::READ | Access::WRITE);
         check(json!(["read", "delete"]), Access::READ | Access::DELETE);

@@ -16,7 +16,7 @@ use crate::escape::Act;
 pub struct Root {
     /// Its path.
     pub path: PathBuf,
-    /// `ro`, `rw`, `add` or `rwx`.
+    /// `ro`, `rw`, `rw-nodelete` or `rwx`.
     pub access: &'static str,
 }
 

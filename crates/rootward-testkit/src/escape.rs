@@ -83,7 +83,7 @@ impl Act {
 pub struct RootSpec {
     /// Its path, a template.
     pub path: &'static str,
-    /// `ro`, `rw`, `add` or `rwx`.
+    /// `ro`, `rw`, `rw-nodelete` or `rwx`.
     pub access: &'static str,
 }
 
@@ -182,8 +182,8 @@ const fn ro(path: &'static str) -> RootSpec {
     RootSpec { path, access: "ro" }
 }
 
-const fn add(path: &'static str) -> RootSpec {
-    RootSpec { path, access: "add" }
+const fn rw_nodelete(path: &'static str) -> RootSpec {
+    RootSpec { path, access: "rw-nodelete" }
 }
 
 const fn rwx(path: &'static str) -> RootSpec {

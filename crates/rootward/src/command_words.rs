@@ -13,7 +13,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Command};
-use rootward_core::{Access, FileKind, Origin, Resolver, Root, Shown, lookout_ambient};
+use rootward_core::{Access, FileKind, Origin, Resolver, Root, RootError, Shown, lookout_ambient};
 use rootward_sandbox::Program;
 
 use crate::message::{Hinted, for_shell};
@@ -261,10 +261,13 @@ impl Surroundings {
 impl Look for Surroundings {
     fn meaning(&self, word: &OsStr) -> Meaning {
         let is_program = Program::find_ambient(word, self.path.as_deref(), &self.here).is_ok();
-        let kind = Root::from_typed(word, &self.here, self.home.as_deref(), Origin::Flag).ok().and_then(|root| {
+        let root = Root::from_typed(word, &self.here, self.home.as_deref(), Origin::Flag);
+        // As a root it is an error that names the access that is meant.
+        let has_no_access = matches!(root, Err(RootError::NotAnAccess { .. }));
+        let kind = root.ok().and_then(|root| {
             lookout_ambient(Resolver::detect()).check(&root.path, Access::NONE).ok().and_then(|seen| seen.kind())
         });
-        let is_root = kind == Some(FileKind::Directory) || looks_like_root(word.as_bytes());
+        let is_root = kind == Some(FileKind::Directory) || looks_like_root(word.as_bytes()) || has_no_access;
         // A path to a program names one thing; a plain name may be found in `PATH` and be another file here.
         let is_other_file = kind.is_some() && !word.as_bytes().contains(&b'/');
         match is_program {
@@ -390,6 +393,7 @@ mod tests {
             ("./docs", Meaning::Root),
             ("~/docs", Meaning::Root),
             ("gone:ro", Meaning::Root),
+            ("gone:add", Meaning::Root),
             ("file:///gone", Meaning::Root),
             ("notes", Meaning::File),
             ("cat", Meaning::Program),

@@ -35,7 +35,7 @@ const NO_BASE: &str = ".";
 #[derive(Args, Debug)]
 pub(crate) struct Question {
     /// A directory or file to share: a path or `file:` URI, with `:ro` (read), `:rw` (read, write, delete; the default),
-    /// `:add` (read, write) or `:rwx` (all) at its end; may be repeated. Where one place is named twice, under whatever path,
+    /// `:rw-nodelete` (read, write) or `:rwx` (all) at its end; may be repeated. Where one place is named twice, under whatever path,
     /// the lesser access holds. Without it, the roots of `ROOTWARD_ROOTS`, else those of the settings file, else the saved
     /// roots, else the fallback directory
     #[arg(long = "root", value_name = "ROOT")]
@@ -409,7 +409,7 @@ fn mistyped_access(root: &Root, validation: &Validation) -> Option<String> {
     let before = Root { path: OsStr::from_bytes(&path[..colon]).into(), ..root.clone() };
     let there = !RootSet::place_ambient([before], validation).is_empty();
     let suffix = Shown::new(OsStr::from_bytes(&path[colon + 1..])).to_string();
-    there.then(|| format!(" (`{suffix}` is no access: use `:ro`, `:rw`, `:add` or `:rwx`)"))
+    there.then(|| format!(" (`{suffix}` is not an access: use `:ro`, `:rw`, `:rw-nodelete` or `:rwx`)"))
 }
 
 /// A root that was named with a `..` is called by the place it lies at: `/src/app/..` says less than `/src`.

@@ -111,7 +111,7 @@ fn more_access(root: &Root, asked: Access, ground: &Ground, in_force: &InForce) 
     }
     let needed = root.access | asked;
     // The shortest suffix that does.
-    let suffix = ["ro", "add", "rw", "rwx"]
+    let suffix = ["ro", "rw-nodelete", "rw", "rwx"]
         .into_iter()
         .find(|suffix| Access::from_suffix(suffix).is_some_and(|access| access.contains(needed)))
         .unwrap_or("rwx");

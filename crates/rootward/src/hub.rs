@@ -54,7 +54,7 @@ pub(crate) struct Hub {
     /// Rootward's own file tools
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// A directory or file that bounds what the client may share, with `:ro`, `:rw`, `:add` or `:rwx` at its end; may be repeated. If the
+    /// A directory or file that bounds what the client may share, with `:ro`, `:rw`, `:rw-nodelete` or `:rwx` at its end; may be repeated. If the
     /// client names no roots, these are the roots. Without any, those of `ROOTWARD_ROOTS`, else those of the settings file. If nobody
     /// names any, the saved roots (`rootward roots`)
     #[arg(long = "root", value_name = "DIR")]

@@ -24,7 +24,7 @@ use crate::message::{self, Hinted};
 #[derive(Args, Debug)]
 #[command(override_usage = USAGE, after_help = AFTER_HELP)]
 pub(crate) struct Sandbox {
-    /// A directory or file to share, with `:ro` (read), `:rw` (read, write, delete; the default), `:add` (read, write) or `:rwx` (all) at
+    /// A directory or file to share, with `:ro` (read), `:rw` (read, write, delete; the default), `:rw-nodelete` (read, write) or `:rwx` (all) at
     /// its end; may be repeated. Without any, the roots of `ROOTWARD_ROOTS`, else those of the settings file, else the fallback directory
     #[arg(long = "root", value_name = "DIR")]
     roots: Vec<OsString>,

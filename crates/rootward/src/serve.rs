@@ -46,7 +46,7 @@ const TO_FINISH: Duration = Duration::from_secs(2);
 /// what is served, within the directories named here.
 #[derive(Args, Debug)]
 pub(crate) struct Serve {
-    /// A directory or file that bounds what the client may share, with `:ro` (read), `:rw` (read, write, delete; the default), `:add`
+    /// A directory or file that bounds what the client may share, with `:ro` (read), `:rw` (read, write, delete; the default), `:rw-nodelete`
     /// (read, write) or `:rwx` (all) at its end. Where the client names no roots, these are the roots. Without any, those of
     /// `ROOTWARD_ROOTS`, else those of the settings file. Where there are none at all, the saved roots (`rootward roots`)
     #[arg(value_name = "DIR")]

@@ -44,7 +44,7 @@ use learning::Learning;
 #[derive(Args, Debug)]
 #[command(override_usage = USAGE, after_help = AFTER_HELP)]
 pub(crate) struct Wrap {
-    /// A directory or file that bounds what the client may share, with `:ro` (read), `:rw` (read, write, delete; the default), `:add`
+    /// A directory or file that bounds what the client may share, with `:ro` (read), `:rw` (read, write, delete; the default), `:rw-nodelete`
     /// (read, write) or `:rwx` (all) at its end; may be repeated. If the client names no roots, these are the roots. Without any, those
     /// of `ROOTWARD_ROOTS`, else those of the settings file. If nobody names any, the saved roots (`rootward roots`)
     #[arg(long = "root", value_name = "DIR")]

@@ -183,6 +183,9 @@ fn finish(
         while around.last().is_some_and(|above| !path.starts_with(&suggestions[*above].path)) {
             around.pop();
         }
+        if !around.is_empty() && candidate.reasons.iter().all(|reason| reason.kind.recurs()) {
+            continue;
+        }
         let families: Vec<Family> = candidate.reasons.iter().map(|reason| reason.kind.family()).collect();
         let mut has = |family: Family, above: &Path| {
             let of_family = |workspace: &&mut Workspace| workspace.family == family && families.contains(&family);

@@ -14,22 +14,19 @@ pub enum Kind {
     CargoPackage,
     NodeWorkspace,
     NodePackage,
-    DenoWorkspace,
-    DenoProject,
     PythonWorkspace,
     PythonProject,
     GoWorkspace,
     GoModule,
-    MavenModules,
+    DenoProject,
     MavenProject,
-    GradleBuild,
     GradleProject,
-    DotnetSolution,
     DotnetProject,
     PhpPackage,
     RubyProject,
     ElixirProject,
     CmakeProject,
+    MakeProject,
     JetbrainsProject,
     VscodeWorkspace,
     VscodeFolder,
@@ -41,12 +38,8 @@ pub(super) enum Family {
     Git,
     Cargo,
     Node,
-    Deno,
     Python,
     Go,
-    Maven,
-    Gradle,
-    Dotnet,
     Other,
 }
 
@@ -61,26 +54,28 @@ impl Kind {
             Kind::CargoPackage => "Cargo package",
             Kind::NodeWorkspace => "Node workspace",
             Kind::NodePackage => "Node package",
-            Kind::DenoWorkspace => "Deno workspace",
             Kind::DenoProject => "Deno project",
             Kind::PythonWorkspace => "Python workspace",
             Kind::PythonProject => "Python project",
             Kind::GoWorkspace => "Go workspace",
             Kind::GoModule => "Go module",
-            Kind::MavenModules => "Maven project with modules",
             Kind::MavenProject => "Maven project",
-            Kind::GradleBuild => "Gradle build",
             Kind::GradleProject => "Gradle project",
-            Kind::DotnetSolution => ".NET solution",
             Kind::DotnetProject => ".NET project",
             Kind::PhpPackage => "PHP package",
             Kind::RubyProject => "Ruby project",
             Kind::ElixirProject => "Elixir project",
             Kind::CmakeProject => "CMake project",
+            Kind::MakeProject => "Make project",
             Kind::JetbrainsProject => "JetBrains project",
             Kind::VscodeWorkspace => "VS Code workspace",
             Kind::VscodeFolder => "VS Code folder",
         }
+    }
+
+    /// Whether its files stand in every directory of a project: below another suggestion they begin none.
+    pub(super) fn recurs(self) -> bool {
+        matches!(self, Kind::CmakeProject | Kind::MakeProject)
     }
 
     pub(super) fn family(self) -> Family {
@@ -88,16 +83,17 @@ impl Kind {
             Kind::GitRepository | Kind::GitWorktree | Kind::GitSubmodule => Family::Git,
             Kind::CargoWorkspace | Kind::CargoPackage => Family::Cargo,
             Kind::NodeWorkspace | Kind::NodePackage => Family::Node,
-            Kind::DenoWorkspace | Kind::DenoProject => Family::Deno,
             Kind::PythonWorkspace | Kind::PythonProject => Family::Python,
             Kind::GoWorkspace | Kind::GoModule => Family::Go,
-            Kind::MavenModules | Kind::MavenProject => Family::Maven,
-            Kind::GradleBuild | Kind::GradleProject => Family::Gradle,
-            Kind::DotnetSolution | Kind::DotnetProject => Family::Dotnet,
-            Kind::PhpPackage
+            Kind::DenoProject
+            | Kind::MavenProject
+            | Kind::GradleProject
+            | Kind::DotnetProject
+            | Kind::PhpPackage
             | Kind::RubyProject
             | Kind::ElixirProject
             | Kind::CmakeProject
+            | Kind::MakeProject
             | Kind::JetbrainsProject
             | Kind::VscodeWorkspace
             | Kind::VscodeFolder => Family::Other,

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use rootward_core::{FileKind, Grant, GrantError, Ignore, Visit, WalkEntry, WalkOptions, WalkSummary};
 
-use super::detectors::{self, Detector, git, jetbrains};
+use super::detectors::{self, Detector, git, jetbrains, markers};
 use super::found::{Found, More};
 use super::members::Cost;
 use super::passed_over::is_passed_over;
@@ -133,10 +133,15 @@ impl<'o> Scan<'o> {
                 self.read(entry, above(above(entry.path())), jetbrains::read_name, findings);
             }
             FileKind::File => {
+                let directory = above(entry.path());
                 if let Some(detector) = detectors::of_file(name)
-                    && !matches!(parent_name(entry), b".git" | b".idea")
+                    && !is_inner(entry)
                 {
-                    self.read(entry, above(entry.path()), detector, findings);
+                    self.read(entry, directory, detector, findings);
+                } else if let Some(kind) = markers::of_file(name)
+                    && !is_inner(entry)
+                {
+                    self.keep(directory, &entry.name().to_string_lossy(), vec![Found::likely(kind)], findings);
                 }
             }
             // SECURITY: a link is no manifest, wherever it leads, and neither is a FIFO, which would be waited for
@@ -156,7 +161,7 @@ impl<'o> Scan<'o> {
             }
             // Where Go keeps the modules that it fetched: `go/pkg/mod`.
             b"mod" if parent_name(entry) == b"pkg" => return Visit::SkipDirectory,
-            _ if is_passed_over(name) || matches!(parent_name(entry), b".git" | b".idea") => {
+            _ if is_passed_over(name) || is_inner(entry) => {
                 return Visit::SkipDirectory;
             }
             _ => {}
@@ -240,6 +245,11 @@ impl<'o> Scan<'o> {
 
 fn above(path: &Path) -> &Path {
     path.parent().unwrap_or(path)
+}
+
+/// Whether an entry lies in a directory of a tool, where a manifest says nothing.
+fn is_inner(entry: &WalkEntry<'_>) -> bool {
+    matches!(parent_name(entry), b".git" | b".idea")
 }
 
 /// The name of the directory that an entry lies in; empty where the walk started. By bytes, because every directory is asked.

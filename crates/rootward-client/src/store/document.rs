@@ -220,8 +220,9 @@ fn restrict_value(restrict: &[Restrict]) -> Value {
     Value::Array(tables.collect())
 }
 
-/// `ro`, `rw`, `add` or `rwx` where one of them says it, else words.
+/// `ro`, `rw`, `rw-nodelete` or `rwx` where one of them says it, else words.
 pub fn access_text(access: Access) -> String {
-    let suffix = ["ro", "rw", "add", "rwx"].into_iter().find(|suffix| Access::from_suffix(suffix) == Some(access));
+    let suffix =
+        ["ro", "rw", "rw-nodelete", "rwx"].into_iter().find(|suffix| Access::from_suffix(suffix) == Some(access));
     suffix.map_or_else(|| access.to_string(), str::to_owned)
 }

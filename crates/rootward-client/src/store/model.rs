@@ -14,7 +14,7 @@ use super::*;
 
 const NAMES: [&str; 4] = ["app", "käse \"x\"", "it's", "a\\b"];
 const PEERS: [&str; 3] = ["git", "editor", "an other"];
-const ACCESS: [&str; 5] = ["ro", "rw", "add", "rwx", "read, execute"];
+const ACCESS: [&str; 5] = ["ro", "rw", "rw-nodelete", "rwx", "read, execute"];
 
 #[derive(Clone, Debug)]
 enum Step {

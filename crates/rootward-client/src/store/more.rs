@@ -153,9 +153,13 @@ mod tests {
         check(&[], &[("/a", "ro", &[])], &[("/a", None, "read")]);
         check(&[("/a", "ro", &[])], &[], &[]);
         check(&[("/a", "rw", &[])], &[("/a", "ro", &[])], &[]);
-        check(&[("/a", "ro", &[])], &[("/a", "add", &[])], &[("/a", None, "write")]);
+        check(&[("/a", "ro", &[])], &[("/a", "rw-nodelete", &[])], &[("/a", None, "write")]);
         // Without the deeper one, the root above decides.
-        check(&[("/a", "add", &[]), ("/a/b", "ro", &[])], &[("/a", "add", &[])], &[("/a/b", None, "write")]);
+        check(
+            &[("/a", "rw-nodelete", &[]), ("/a/b", "ro", &[])],
+            &[("/a", "rw-nodelete", &[])],
+            &[("/a/b", None, "write")],
+        );
         check(&[("/a", "ro", &[]), ("/a", "none", &["git"])], &[("/a", "ro", &[])], &[("/a", Some("git"), "read")]);
         check(&[("/a", "ro", &["git", "x"])], &[("/a", "ro", &["git"])], &[]);
         check(&[("/a", "ro", &["git"])], &[("/a", "ro", &[])], &[("/a", None, "read")]);

@@ -185,9 +185,9 @@ fn pattern(text: &str, home: Option<&Path>) -> Result<(PathBuf, Pattern), String
 const NOT_WITH_PATTERN: &str =
     "name a directory by its `path` to force or restrict it; `restrict` of the settings holds for all";
 
-const NO_ACCESS: &str = "expected `ro`, `rw`, `add`, `rwx`, `none`, or words such as `read, write`";
+const NO_ACCESS: &str = "expected `ro`, `rw`, `rw-nodelete`, `rwx`, `none`, or words such as `read, write`";
 
-/// Access as the file and the command line have it: `ro`, `rw`, `add`, `rwx`, a list of words, or `none`, which closes a place to a
+/// Access as the file and the command line have it: `ro`, `rw`, `rw-nodelete`, `rwx`, a list of words, or `none`, which closes a place to a
 /// peer in what is shared with all.
 pub fn access(text: &str) -> Option<Access> {
     let none = (text == "none").then_some(Access::NONE);

@@ -284,7 +284,7 @@ fn removing_takes_files_links_and_empty_directories() {
 fn renaming_moves_between_roots_and_asks_before_replacing() {
     let yard = Yard::new();
     yard.file("second/there.txt", "there");
-    let guard = yard.guard(&["root", "second:add"]);
+    let guard = yard.guard(&["root", "second:rw-nodelete"]);
     let source = || guard.check_entry("top.txt", Access::DELETE).unwrap();
     let target = |name: &str| guard.check_entry(yard.path("second").join(name), Access::WRITE).unwrap();
     let refused = source().rename_to(&target("there.txt"), Replace::No).unwrap_err();
@@ -293,7 +293,7 @@ fn renaming_moves_between_roots_and_asks_before_replacing() {
     source().rename_to(&target("here.txt"), Replace::No).unwrap();
     assert_eq!(yard.text("second/here.txt"), "top");
     let back = guard.check_entry(yard.path("second/here.txt"), Access::DELETE);
-    assert_eq!(back.unwrap_err().code(), Code::AccessDenied, "`add` gives no delete");
+    assert_eq!(back.unwrap_err().code(), Code::AccessDenied, "`rw-nodelete` gives no delete");
 }
 
 #[test]

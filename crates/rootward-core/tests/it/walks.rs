@@ -58,7 +58,7 @@ fn closed_places_are_neither_listed_nor_walked() {
     yard.file("root/a/.aws/credentials", "key");
     yard.file("root/a/.git/hooks/x", "x");
     yard.file("root/deep/closed/x", "x");
-    let guard = yard.guard(&["root", "root/deep/closed:add"]);
+    let guard = yard.guard(&["root", "root/deep/closed:rw-nodelete"]);
     let seen = walked(&guard, ".", WalkOptions::default());
     assert!(seen.contains(&PathBuf::from("a/.git/hooks/x")), "closed for writing only");
     assert!(!seen.iter().any(|path| path.to_str().unwrap().contains(".ssh")), "{seen:?}");

@@ -113,7 +113,7 @@ async fn a_command_reaches_what_the_roots_give_and_nothing_else() {
         fs::set_permissions(stage.path(script), fs::Permissions::from_mode(0o755)).unwrap();
     }
     symlink(stage.path("outside"), stage.path("root/out")).unwrap();
-    let mut client = start(&stage, &["root:rwx", "read-only:ro", "add:add"]).await;
+    let mut client = start(&stage, &["root:rwx", "read-only:ro", "add:rw-nodelete"]).await;
     let outside = stage.name("outside");
     let works = |script: String| (script, true);
     let fails = |script: String| (script, false);

@@ -88,7 +88,7 @@ async fn a_tool_is_listed_where_a_root_lets_it_do_something() {
     for (roots, writes, deletes) in [
         (&["root:ro"][..], false, false),
         (&["root:ro", "other:ro"], false, false),
-        (&["root:ro", "other:add"], true, false),
+        (&["root:ro", "other:rw-nodelete"], true, false),
         (&["root:ro", "other"], true, true),
         (&["root"], true, true),
         (&[], false, false),

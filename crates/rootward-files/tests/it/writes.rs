@@ -23,7 +23,7 @@ fn stage() -> Stage {
     stage
 }
 
-const ROOTS: [&str; 3] = ["root", "read-only:ro", "add:add"];
+const ROOTS: [&str; 3] = ["root", "read-only:ro", "add:rw-nodelete"];
 
 #[tokio::test]
 async fn each_tool_does_its_work_and_says_so_in_the_words_of_the_call() {

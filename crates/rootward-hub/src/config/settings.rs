@@ -58,7 +58,7 @@ pub(super) const TOOLS_KEYS: [&str; 2] = ["allow", "deny"];
 pub(super) const PATHS_KEYS: [&str; 2] = ["from", "to"];
 
 /// The values of `access`, same as the suffixes on the command line.
-pub(super) const ACCESS: [&str; 4] = ["ro", "rw", "add", "rwx"];
+pub(super) const ACCESS: [&str; 4] = ["ro", "rw", "rw-nodelete", "rwx"];
 /// The values of `isolation`.
 pub(super) const ISOLATION: [(Isolation, &str); 3] =
     [(Isolation::Session, "session"), (Isolation::Roots, "roots"), (Isolation::All, "all")];

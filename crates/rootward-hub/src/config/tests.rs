@@ -52,7 +52,7 @@ fn every_setting_of_a_server_is_read() {
         "allow": {"read": ["~/.cache/x"], "write": ["${userHome}/w"], "sockets": ["/run/x.sock"]},
         "deny": {"read": ["${root}/secret"], "write": ["/b"]},
         "sandbox": "landlock", "network": "off", "unix_sockets": "on",
-        "roots": ["~/docs:ro", "/srv"], "ceiling": ["~/src"], "access": "add",
+        "roots": ["~/docs:ro", "/srv"], "ceiling": ["~/src"], "access": "rw-nodelete",
         "paths": [{"from": "${root}", "to": "/projects"}, {"from": "/mnt/c", "to": "C:\\"}],
         "tell_roots": false, "isolation": "all", "tools": {"allow": ["read_*"], "deny": ["read_secret"]}, "prefix": "fs",
     "#;
@@ -274,7 +274,11 @@ fn settings_that_are_not_understood() {
     settings_refused(r#""roots": []"#, "`rootward.roots`: an empty list", "`none`");
     settings_refused(r#""roots": ["docs"]"#, "not a usable root: `docs` (not an absolute path)", "`~/`");
     settings_refused(r#""ceiling": ["C:\\x"]"#, "not a usable root: `C:\\x` (a path of another system)", "absolute");
-    settings_refused(r#""access": "read""#, "`rootward.access`: unknown value `read`", "use `ro`, `rw`, `add`, `rwx`");
+    settings_refused(
+        r#""access": "read""#,
+        "`rootward.access`: unknown value `read`",
+        "use `ro`, `rw`, `rw-nodelete`, `rwx`",
+    );
     settings_refused(
         r#""paths": [{"from": "/a"}]"#,
         "a pair of paths needs `from` and `to`",

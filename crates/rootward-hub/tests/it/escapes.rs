@@ -115,7 +115,7 @@ const NO_ESCAPES: &[(&str, &[&str])] = &[
     ),
     (
         "no name of a tool says that it runs its argument",
-        &["ro-execute", "add-execute", "rw-execute", "rwx-execute-link-to-rw"],
+        &["ro-execute", "rw-nodelete-execute", "rw-execute", "rwx-execute-link-to-rw"],
     ),
     ("what a directory carries along is known to a grant only", &["ssh-carried", "git-carried"]),
 ];

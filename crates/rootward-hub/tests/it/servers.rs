@@ -72,8 +72,8 @@ fn the_reference_file_server() {
         check(access, &move_file, &json!({"source": "a/in.txt", "destination": "b.txt"}), writable);
         check(access, &move_file, &json!({"source": "a/in.txt", "destination": "../b.txt"}), false);
     }
-    check("add", &write, &json!({"path": "new.txt", "content": ""}), true);
-    check("add", &move_file, &json!({"source": "a/in.txt", "destination": "b.txt"}), false);
+    check("rw-nodelete", &write, &json!({"path": "new.txt", "content": ""}), true);
+    check("rw-nodelete", &move_file, &json!({"source": "a/in.txt", "destination": "b.txt"}), false);
 }
 
 #[test]

@@ -18,7 +18,7 @@ fn each_access_gives_its_own() {
         let run = run(&json!({"roots": [root(&inside, access)]}), ["sh", "-c", script]);
         assert_eq!(run.code == Some(0), works, "{access} {script}: {run:?}");
     };
-    for access in ["ro", "add", "rw", "rwx"] {
+    for access in ["ro", "rw-nodelete", "rw", "rwx"] {
         check(access, "cat file && ls .", true);
         check(access, "echo x >> file", access != "ro");
         check(access, "echo x > made-$$", access != "ro");

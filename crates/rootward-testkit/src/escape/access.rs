@@ -1,11 +1,11 @@
 //! Access: what each root allows, the deepest root governing, and both ends of a move.
 
 use super::Act::{Append, Copy, CreateNew, Execute, List, MakeDirectory, Put, Read, Remove, Rename, Stat};
-use super::{Row, add, ro, row, rw, rwx};
+use super::{Row, ro, row, rw, rw_nodelete, rwx};
 use crate::tree::Item::{Directory, File, Link, Permissions};
 
 const RO: &str = "design: `:ro` is read";
-const ADD: &str = "design: `:add` is read and write, no delete";
+const NO_DELETE: &str = "design: `:rw-nodelete` is read and write, no delete";
 const EXECUTE: &str = "design: execute only where granted";
 const NESTED: &str = "design: the deepest root governs";
 const MOVE: &str = "facts: renaming needs delete on the source and write on the target";
@@ -33,16 +33,24 @@ pub(super) static ROWS: &[Row] = &[
         .tree(&[Link("root/l", "new.txt")])
         .deny("access_denied"),
     row("ro-put-outside", "outside first: no other code", Put, "../outside/new.txt").roots(&[ro("{T}/root")]).outside(),
-    row("add-put-new", ADD, Put, "new.txt").roots(&[add("{T}/root")]).allow("{T}/root/new.txt"),
-    row("add-append", ADD, Append, "in.txt").roots(&[add("{T}/root")]).allow("{T}/root/in.txt"),
-    row("add-create", ADD, CreateNew, "new.txt").roots(&[add("{T}/root")]).allow("{T}/root/new.txt"),
-    row("add-remove", ADD, Remove, "in.txt").roots(&[add("{T}/root")]).deny("access_denied"),
-    row("add-remove-link", ADD, Remove, "l")
-        .roots(&[add("{T}/root")])
+    row("rw-nodelete-put-new", NO_DELETE, Put, "new.txt").roots(&[rw_nodelete("{T}/root")]).allow("{T}/root/new.txt"),
+    row("rw-nodelete-append", NO_DELETE, Append, "in.txt").roots(&[rw_nodelete("{T}/root")]).allow("{T}/root/in.txt"),
+    row("rw-nodelete-create", NO_DELETE, CreateNew, "new.txt")
+        .roots(&[rw_nodelete("{T}/root")])
+        .allow("{T}/root/new.txt"),
+    row("rw-nodelete-remove", NO_DELETE, Remove, "in.txt").roots(&[rw_nodelete("{T}/root")]).deny("access_denied"),
+    row("rw-nodelete-remove-link", NO_DELETE, Remove, "l")
+        .roots(&[rw_nodelete("{T}/root")])
         .tree(&[Link("root/l", "in.txt")])
         .deny("access_denied"),
-    row("add-rename", ADD, Rename, "in.txt").to("moved.txt").roots(&[add("{T}/root")]).deny("access_denied"),
-    row("add-execute", EXECUTE, Execute, "run").roots(&[add("{T}/root")]).tree(RUN).deny("access_denied"),
+    row("rw-nodelete-rename", NO_DELETE, Rename, "in.txt")
+        .to("moved.txt")
+        .roots(&[rw_nodelete("{T}/root")])
+        .deny("access_denied"),
+    row("rw-nodelete-execute", EXECUTE, Execute, "run")
+        .roots(&[rw_nodelete("{T}/root")])
+        .tree(RUN)
+        .deny("access_denied"),
     row("rw-execute", EXECUTE, Execute, "run").tree(RUN).deny("access_denied"),
     row("rwx-execute", EXECUTE, Execute, "run").roots(&[rwx("{T}/root")]).tree(RUN).allow("{T}/root/run"),
     row("rwx-execute-link-to-rw", NESTED, Execute, "l")
@@ -162,9 +170,9 @@ pub(super) static ROWS: &[Row] = &[
         .roots(&[ro("{T}/root"), rw("{T}/second")])
         .tree(&[Directory("second")])
         .deny("access_denied"),
-    row("move-from-add", MOVE, Rename, "in.txt")
+    row("move-from-rw-nodelete", MOVE, Rename, "in.txt")
         .to("{T}/second/x")
-        .roots(&[add("{T}/root"), rw("{T}/second")])
+        .roots(&[rw_nodelete("{T}/root"), rw("{T}/second")])
         .tree(&[Directory("second")])
         .deny("access_denied"),
     row("copy-from-ro", "a copy needs read on the source", Copy, "in.txt")

@@ -106,7 +106,7 @@ pub(super) static ROWS: &[Row] = &[
     row("rename-across-roots", "design: delete on the source, write on the target", Rename, "in.txt")
         .to("{T}/second/moved.txt")
         .tree(&[Directory("second")])
-        .roots(&[super::rw("{T}/root"), super::add("{T}/second")])
+        .roots(&[super::rw("{T}/root"), super::rw_nodelete("{T}/second")])
         .allow("{T}/second/moved.txt"),
     row("copy-out", "CWE-22", Copy, "in.txt").to("../outside/new.txt").outside(),
     row("copy-in", "CWE-22", Copy, "../outside/secret.txt").to("stolen.txt").outside(),

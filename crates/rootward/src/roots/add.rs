@@ -29,7 +29,7 @@ pub(super) mod preview;
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Add {
     /// A directory or file: a path or `file:` URI, or a pattern such as `'~/src/*'`, which shares every directory that it matches, also
-    /// those that come later; with `:ro` (read), `:rw` (read, write, delete; the default), `:add` (read, write) or
+    /// those that come later; with `:ro` (read), `:rw` (read, write, delete; the default), `:rw-nodelete` (read, write) or
     /// `:rwx` (all) at its end
     #[arg(value_name = "DIR", required = true)]
     roots: Vec<OsString>,

@@ -24,7 +24,7 @@ pub(super) struct Grant {
     /// The root: its name or its path
     #[arg(value_name = "ROOT")]
     root: OsString,
-    /// `ro` (read), `rw` (read, write, delete), `add` (read, write), `rwx` (all), words such as `read,execute`, or `none`
+    /// `ro` (read), `rw` (read, write, delete), `rw-nodelete` (read, write), `rwx` (all), words such as `read,execute`, or `none`
     #[arg(value_name = "ACCESS", value_parser = read_access, required_unless_present_any = ["close", "read_only", "open"])]
     access: Option<Access>,
     /// Only for the client or server of this name; for others it stays as it is
@@ -42,7 +42,8 @@ pub(super) struct Grant {
 const AFTER_HELP: &str = "Exit codes: 0 done, 1 the answer was no, 2 wrong use or failure";
 
 fn read_access(text: &str) -> Result<Access, String> {
-    access(text).ok_or_else(|| "expected `ro`, `rw`, `add`, `rwx`, `none`, or words such as `read,write`".to_owned())
+    access(text)
+        .ok_or_else(|| "expected `ro`, `rw`, `rw-nodelete`, `rwx`, `none`, or words such as `read,write`".to_owned())
 }
 
 impl Grant {

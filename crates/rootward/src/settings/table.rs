@@ -34,7 +34,7 @@ settings! {
         variable: env::ROOTS => |variables| variables.said.roots.clone(),
         flag: "--root" Often,
         means: "The roots that the operator sets: the directories and files that may be shared",
-        more: "In the settings file a list of strings, each an absolute path, a path from `~` or a `file:` URI, with an optional `:ro`, `:rw`, `:add` \
+        more: "In the settings file a list of strings, each an absolute path, a path from `~` or a `file:` URI, with an optional `:ro`, `:rw`, `:rw-nodelete` \
                or `:rwx` at its end. In the environment a list of paths like `PATH`, without suffixes and URIs, because `:` separates",
     }
     "mode" mode: Mode = Policy::default().mode => {

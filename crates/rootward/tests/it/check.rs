@@ -16,7 +16,7 @@ fn allowed() {
         ["check", "--root", "..", "linked/../secret"],
         ["check", "--root", ".", "README.md/below"],
         ["check", "--root", "README.md", "README.md"],
-        ["check", "--root", "src:ro", "--root", "docs:add", "--access", "read,write", "docs/new"],
+        ["check", "--root", "src:ro", "--root", "docs:rw-nodelete", "--access", "read,write", "docs/new"],
         ["check", "--root", ".:rwx", "--access", "execute", "src/main.rs"],
         ["check", "--root", ".", "--base", "src", "main.rs"],
         ["check", "--root", "~", "~/notes"],

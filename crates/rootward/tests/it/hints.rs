@@ -65,6 +65,7 @@ fn mistyped_suffixes() {
         "hint_suffix",
         stage,
         ["check", "--root", "src:RO", "src/main.rs"],
+        ["check", "--root", "src:add", "src/main.rs"],
         ["check", "--root", "src:rww", "--root", "gone:RO", "--root", ".", "src/main.rs"],
     );
 }

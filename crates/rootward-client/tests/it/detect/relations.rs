@@ -17,21 +17,6 @@ fn members_of_each_kind_of_workspace() {
     );
     check(
         &[
-            ("pom.xml", "<project><artifactId>p</artifactId><modules><module>a</module></modules></project>"),
-            ("a/pom.xml", "<project><artifactId>a</artifactId></project>"),
-        ],
-        &[". p: Maven project with modules, Maven project", "a a: Maven project | Member of ."],
-    );
-    check(
-        &[("settings.gradle.kts", "rootProject.name = \"g\"\ninclude(\":l:c\")"), ("l/c/build.gradle.kts", "")],
-        &[". g: Gradle build", "l/c c: Gradle project | Member of ."],
-    );
-    check(
-        &[("S.sln", "Project(\"{1}\") = \"A\", \"src\\A\\A.csproj\", \"{2}\"\n"), ("src/A/A.csproj", "")],
-        &[". S: .NET solution", "src/A A: .NET project | Member of ."],
-    );
-    check(
-        &[
             ("pyproject.toml", "[tool.uv.workspace]\nmembers = ['p/*']"),
             ("p/a/pyproject.toml", "[project]\nname = 'a'"),
             ("p/b/Cargo.toml", "[package]\nname = 'b'"),
@@ -42,10 +27,6 @@ fn members_of_each_kind_of_workspace() {
             "p/a a: Python project | Member of .",
             "p/b b: Cargo package | Below of .",
         ],
-    );
-    check(
-        &[("deno.json", r#"{"workspace": ["./a"]}"#), ("a/deno.jsonc", r#"{"name": "@x/a"} // mine"#)],
-        &[". -: Deno workspace, Deno project", "a @x/a: Deno project | Member of ."],
     );
 }
 
@@ -58,15 +39,55 @@ fn one_suggestion_with_all_its_reasons() {
         ("app/.idea/.name", "The Project"),
         ("app/.idea/libraries/pom.xml", "<project/>"),
         ("app/CMakeLists.txt", "project(The)"),
+        ("app/The.sln", ""),
     ]);
-    let expect =
-        "app the-crate: git repository, Cargo workspace, Cargo package, Node package, CMake project, JetBrains project";
+    let expect = "app the-crate: git repository, Cargo workspace, Cargo package, Node package, .NET project, \
+                  CMake project, JetBrains project";
     assert_eq!(tree.told(), [expect]);
 }
 
 #[test]
+fn a_marker_is_called_as_its_remote_or_its_directory() {
+    let remote = "[remote \"origin\"]\n\turl = https://example.org/me/the-remote.git\n";
+    let tree = Tree::new(&[
+        ("java/pom.xml", "<project><artifactId>other</artifactId><modules><module>m</module></modules></project>"),
+        ("java/m/pom.xml", "<project/>"),
+        ("kotlin/settings.gradle.kts", "rootProject.name = \"other\""),
+        ("kotlin/build.gradle.kts", ""),
+        ("mixed/Other.csproj", ""),
+        ("mixed/package.json", r#"{"name": "the-package"}"#),
+        ("ruby/.git/HEAD", "ref: refs/heads/main"),
+        ("ruby/.git/config", remote),
+        ("ruby/other.gemspec", "s.name = 'other'"),
+    ]);
+    let expect = [
+        "java java: Maven project",
+        "java/m m: Maven project | Below of java",
+        "kotlin kotlin: Gradle project",
+        "mixed the-package: Node package, .NET project",
+        "ruby the-remote: git repository, Ruby project",
+    ];
+    assert_eq!(tree.told(), expect);
+}
+
+#[test]
+fn what_recurs_in_a_project_begins_none_below_it() {
+    let tree = Tree::new(&[
+        ("c/CMakeLists.txt", ""),
+        ("c/src/CMakeLists.txt", ""),
+        ("make/Makefile", ""),
+        ("make/docs/Makefile", ""),
+        ("make/tool/go.mod", "module tool"),
+        ("make/tool/Makefile", ""),
+    ]);
+    let expect =
+        ["c c: CMake project", "make make: Make project", "make/tool tool: Go module, Make project | Below of make"];
+    assert_eq!(tree.told(), expect);
+}
+
+#[test]
 fn without_a_name_the_directory_has_one() {
-    let tree = Tree::new(&[("a/Gemfile", ""), ("b/Cargo.toml", "[[["), ("c/composer.json", r#"{"name": "v/p"}"#)]);
+    let tree = Tree::new(&[("a/Gemfile", ""), ("b/Cargo.toml", "[[["), ("c/package.json", r#"{"name": "v/p"}"#)]);
     let detection = tree.detect();
     let titles: Vec<_> = detection.suggestions.iter().map(|found| (found.title(), found.certainty)).collect();
     let expect = [("a".into(), Certainty::Likely), ("b".into(), Certainty::Likely), ("v/p".into(), Certainty::Certain)];

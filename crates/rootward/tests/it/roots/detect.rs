@@ -18,7 +18,7 @@ fn stage() -> Stage {
             "home/src/all.code-workspace",
             r#"{"folders": [{"path": "site"}, {"path": "/srv/elsewhere"}, {"path": "~/.ssh"}]}"#,
         ),
-        ("home/src/odd/composer.json", r#"{"name": "a\u202eb"}"#),
+        ("home/src/odd/package.json", r#"{"name": "a\u202eb"}"#),
         ("home/deep/a/b/c/go.mod", "module example.org/deep\n"),
         ("home/empty/file", ""),
     ] {
