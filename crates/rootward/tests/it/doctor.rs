@@ -150,5 +150,5 @@ fn a_start_is_tried() {
     assert!(processes(&["doctor"]).contains("`sandbox` confines by landlock"));
     // Where one is confined already, the kernel has all it takes, and it does not work.
     let inside = processes(&["sandbox", "docs", "--", env!("CARGO_BIN_EXE_rootward"), "doctor"]);
-    assert!(inside.contains("`sandbox` cannot start a command here: the filter of system calls failed"), "{inside}");
+    assert!(inside.contains("`sandbox` cannot start a command here: the system call filter failed"), "{inside}");
 }
