@@ -27,7 +27,7 @@ impl FileTool for GetFileInfo {
     const ABOUT: About = About {
         name: "get_file_info",
         title: "Get File Info",
-        description: "Describe a file or directory: size in bytes, times (UTC), kind, permissions (octal).",
+        description: "Describe a file or directory: size in bytes, times (UTC), kind, octal permissions.",
         effect: Effect::Reads,
         output: Output::Data(properties),
     };
@@ -79,7 +79,7 @@ fn properties() -> Value {
         "isDirectory": {"type": "boolean"},
         "isFile": {"type": "boolean"},
         "permissions": {"type": "string"},
-        "kind": {"enum": ["file", "directory", "link", "special"]},
+        "kind": {"type": "string"},
     })
 }
 

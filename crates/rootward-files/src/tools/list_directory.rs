@@ -28,7 +28,7 @@ impl FileTool for ListDirectory {
     const ABOUT: About = About {
         name: "list_directory",
         title: "List Directory",
-        description: "List a directory, one entry per line, sorted by name: `[DIR]` before directories, `[FILE]` before everything else.",
+        description: "List a directory, sorted by name: `[DIR]` before directories, `[FILE]` before everything else.",
         effect: Effect::Reads,
         output: Output::TextInPart,
     };

@@ -25,7 +25,7 @@ impl FileTool for PathInRoots {
     const ABOUT: About = About {
         name: "path_in_roots",
         title: "Path in Roots",
-        description: "Tell whether a path is shared, and if not, why. It need not exist. `inRoots` is null if the client has not named its roots.",
+        description: "Tell whether a path is shared, and if not, why. `inRoots` is null if the client has not named its roots.",
         effect: Effect::Reads,
         output: Output::Data(properties),
     };

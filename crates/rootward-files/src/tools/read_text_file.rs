@@ -25,9 +25,9 @@ pub(crate) struct ReadFile;
 pub(crate) struct Arguments {
     /// Absolute, or relative to the first root
     path: FilePath,
-    /// Return only the first N lines
+    /// Only the first N lines
     head: Option<Count>,
-    /// Return only the last N lines
+    /// Only the last N lines
     tail: Option<Count>,
     /// The first line to return, counted from 1
     offset: Option<Count>,
@@ -44,9 +44,9 @@ pub(crate) struct OldArguments(#[schemars(with = "OldSchema")] Arguments);
 struct OldSchema {
     /// Absolute, or relative to the first root
     path: FilePath,
-    /// Return only the first N lines
+    /// Only the first N lines
     head: Option<Count>,
-    /// Return only the last N lines
+    /// Only the last N lines
     tail: Option<Count>,
 }
 

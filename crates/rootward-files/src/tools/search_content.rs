@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
     /// Take `pattern` as plain text
     #[serde(default)]
     literal: bool,
-    /// Also search files whose names begin with a dot
+    /// Also search dot files
     #[serde(default)]
     hidden: bool,
 }

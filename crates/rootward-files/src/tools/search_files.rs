@@ -39,7 +39,7 @@ impl FileTool for SearchFiles {
     const ABOUT: About = About {
         name: "search_files",
         title: "Search Files",
-        description: "Find files and directories by name. Shows full paths, one per line, sorted. `search_content` searches their contents.",
+        description: "Find files and directories by name. Shows full paths, sorted. `search_content` searches their contents.",
         effect: Effect::Reads,
         output: Output::TextInPart,
     };
