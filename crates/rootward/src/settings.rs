@@ -21,7 +21,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use rootward_core::Closed;
 use rootward_core::env::{Directories, Environment, Said};
-use rootward_core::session::{Follow, Policy};
+use rootward_core::session::Follow;
+#[cfg(any(test, feature = "serve", feature = "wrap"))]
+use rootward_core::session::Policy;
 
 use crate::message::Hinted;
 #[cfg(feature = "wrap")]
@@ -210,6 +212,7 @@ impl Settings {
     }
 
     /// The settings of a session.
+    #[cfg(any(test, feature = "serve", feature = "wrap"))]
     pub(crate) fn policy(&self) -> Policy {
         let default = Policy::default();
         Policy {
