@@ -54,13 +54,33 @@ pub(super) fn join(
             mark: Mark::Left,
         });
     }
-    let is_unseen = |choice: &Choice| {
-        let only_named = choice.found.as_ref().is_some_and(|found| found.presence == Presence::OnlyNamed);
-        only_named && choice.saved.is_none()
-    };
-    list.sort_by(|one, other| (is_unseen(one), &one.root.path).cmp(&(is_unseen(other), &other.root.path)));
+    list.sort_by(|one, other| order(one).cmp(&order(other)));
     indent(&mut list);
     list
+}
+
+/// Puts a root that the user named into the list, chosen. Returns where it is.
+pub(super) fn insert(list: &mut Vec<Choice>, root: SavedRoot) -> usize {
+    let choice = Choice {
+        root,
+        saved: None,
+        before: None,
+        name_before: None,
+        found: None,
+        depth: 0,
+        obstacle: None,
+        mark: Mark::Chosen,
+    };
+    let position = list.partition_point(|other| order(other) <= order(&choice));
+    list.insert(position, choice);
+    indent(list);
+    position
+}
+
+/// By path; what nobody looked at comes last.
+fn order(choice: &Choice) -> (bool, &Path) {
+    let only_named = choice.found.as_ref().is_some_and(|found| found.presence == Presence::OnlyNamed);
+    (only_named && choice.saved.is_none(), &choice.root.path)
 }
 
 /// The name that was found, where it is of use. One that reads as a path could be taken for another root on a command

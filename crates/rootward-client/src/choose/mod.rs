@@ -132,6 +132,21 @@ impl Choices {
         Ok(())
     }
 
+    /// Chooses a root that the user named: the line that has it, or a new line in its place. Returns where that is. What is saved keeps its
+    /// access.
+    pub fn add(&mut self, root: SavedRoot) -> Result<usize, Unchosen> {
+        let has_it = |choice: &Choice| choice.root.path == root.path && choice.root.audience.overlaps(&root.audience);
+        let Some(position) = self.list.iter().position(has_it) else {
+            return Ok(joining::insert(&mut self.list, root));
+        };
+        let choice = self.choosable(position)?;
+        if choice.saved.is_none() {
+            choice.root.access = root.access;
+        }
+        choice.mark = Mark::Chosen;
+        Ok(position)
+    }
+
     /// Closes a line that turned out to be of no use. What is saved stays open to be left.
     pub fn refuse(&mut self, position: usize, reason: String) {
         if let Some(choice) = self.list.get_mut(position).filter(|choice| choice.saved.is_none()) {
@@ -167,7 +182,7 @@ impl Choice {
         self.saved.is_some() && self.root.name != self.name_before
     }
 
-    /// Why it is suggested; none where it is saved and was not found.
+    /// Why it is suggested; none where it is saved or was added, and was not found.
     pub fn found(&self) -> Option<&Suggestion> {
         self.found.as_ref()
     }

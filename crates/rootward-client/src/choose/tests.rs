@@ -93,6 +93,20 @@ fn what_cannot_be_shared_cannot_be_chosen() {
 }
 
 #[test]
+fn what_the_user_names_is_put_in_its_place() {
+    let mut choices = choices(&["/s/a", "/s/a/x", "/etc/x"], &[saved("/n", Access::READ, &[])], &[]);
+    assert_eq!(choices.add(saved("/s", Access::READ, &[])), Ok(2));
+    assert_eq!(choices.add(saved("/s/a/x", Access::READ, &[])), Ok(4));
+    // What is saved keeps its access, and what cannot be shared stays closed.
+    assert_eq!(choices.add(saved("/n", Access::ALL, &[])), Ok(1));
+    assert_eq!(choices.add(saved("/etc/x", Access::READ, &[])), Err(Unchosen::Obstacle("of the system".to_owned())));
+    let expect = ["[ ] /etc/x found", "[x] /n saved", "[x] /s", "[ ]   /s/a found", "[x]     /s/a/x found"];
+    assert_eq!(lines(&choices), expect);
+    let added = [&saved("/s", Access::READ, &[]), &saved("/s/a/x", Access::READ, &[])];
+    assert_eq!(choices.difference().added, added);
+}
+
+#[test]
 fn what_is_only_named_comes_last() {
     let mut elsewhere = suggestion("/a", None);
     elsewhere.presence = Presence::OnlyNamed;

@@ -261,6 +261,18 @@ impl Add {
     }
 }
 
+/// A directory or file that somebody typed, as it would be saved: what `roots add` refuses is refused.
+pub(super) fn typed(text: &str, peers: &[String], desk: &Desk) -> Result<SavedRoot> {
+    let scripted = Scripted { yes: false, json: false };
+    let closing = Closing { close: Vec::new(), read_only: Vec::new() };
+    let add = Add { roots: Vec::new(), name: None, peers: peers.to_vec(), closing, force: false, scripted };
+    let named = desk.ground.typed_root(text.as_ref())?;
+    if named.root.pattern.is_some() {
+        return Err(anyhow!("`rootward roots add` takes patterns; here, name one directory"));
+    }
+    Ok(add.wanted_ambient(&named, desk)?.0)
+}
+
 /// Whether something can be closed below a root: below what a pattern matches it cannot.
 pub(super) fn closes_below(root: &SavedRoot, shown: &str) -> Result<()> {
     if root.pattern.is_none() {

@@ -24,7 +24,7 @@ use super::asking::{Answer, Scripted};
 use super::desk::Desk;
 use super::detect::Place;
 use super::shown::{Done, tell};
-use super::{detect, list};
+use super::{add, detect, list};
 use crate::Outcome;
 use crate::message::{self, Hinted};
 use picker::{Picker, Step};
@@ -34,7 +34,7 @@ use screen::{Event, Screen, Styles, forget_what_was_typed};
 ///
 /// Finds repositories, projects and workspaces as `roots detect` does, and shows them in one list with the saved roots. What is
 /// marked and agreed to is shared from now on; a saved root that is unmarked is shared no more. Nothing is marked beforehand but what is
-/// saved, and nothing changes without a yes at the end. `?` shows the keys.
+/// saved, and nothing changes without a yes at the end. `a` adds a directory by its path; `?` shows all keys.
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Pick {
@@ -68,7 +68,8 @@ impl Pick {
         let kept = desk.store.load_ambient()?;
         let detection = self.place.look(&desk.ground)?;
         detect::remarks(&detection, &self.place.limits(), &desk.ground);
-        if detection.suggestions.is_empty() && kept.roots.is_empty() {
+        // On a screen, a directory can be added by its path.
+        if detection.suggestions.is_empty() && kept.roots.is_empty() && !has_screen(desk) {
             return Ok(Outcome::Denied);
         }
         let is_part = !detection.bounds.is_empty() || !detection.unreadable.is_empty();
@@ -78,7 +79,8 @@ impl Pick {
         let words = words::of_ambient(&choices, &audience, desk);
         let said = is_part.then(|| "not everything was looked at: there may be more".to_owned());
         let mut picker = Picker::new(choices, words, said);
-        let chosen = if has_screen(desk) { on_screen(&mut picker, desk)? } else { numbers::choose(&mut picker, desk)? };
+        let chosen =
+            if has_screen(desk) { self.on_screen(&mut picker, desk)? } else { numbers::choose(&mut picker, desk)? };
         let Some(placed) = chosen else { return Ok(nothing()) };
         let choices = picker.choices;
         let scripted = Scripted { yes: false, json: false };
@@ -98,6 +100,53 @@ impl Pick {
             Err(error) => error,
         })?;
         done(&choices, desk)
+    }
+
+    /// Lets the user choose until something is to change that can; none where nothing is.
+    fn on_screen(&self, picker: &mut Picker, desk: &Desk) -> Result<Option<change::Placed>> {
+        let colour = desk.ground.environment.get("NO_COLOR").is_none_or(OsStr::is_empty);
+        let styles = if colour { Styles::Used } else { Styles::Unused };
+        let mut screen = Screen::take(styles).context("the terminal cannot be used")?;
+        loop {
+            let size = Screen::size();
+            screen.show(&drawing::draw(picker, size));
+            let key = loop {
+                match screen.wait().context("the terminal cannot be read")? {
+                    Event::Key(key) => break Some(key),
+                    Event::Nothing if Screen::size() != size => break None,
+                    Event::Nothing => {}
+                    Event::Closed => return Ok(None),
+                    Event::Ended => {
+                        drop(screen);
+                        return Err(anyhow!("ended by a signal; nothing was changed"));
+                    }
+                }
+            };
+            match key.map_or(Step::Stay, |key| picker.press(&key, drawing::rows(size))) {
+                Step::Stay => {}
+                Step::Leave => return Ok(None),
+                Step::Add => match add::typed(picker.typed.trim(), &self.peers, desk) {
+                    Ok(root) => picker.add(root, |choice| words::of_typed(choice, desk)),
+                    Err(error) => picker.said = Some(in_short(&message::told(&error), picker.typed.trim())),
+                },
+                Step::Accept => match change::place_ambient(&mut picker.choices, desk) {
+                    Ok(placed) => {
+                        forget_what_was_typed();
+                        return Ok(Some(placed));
+                    }
+                    Err(reason) => picker.said = Some(reason),
+                },
+            }
+        }
+    }
+}
+
+/// Why a path that was typed is refused, without the path: the line has room for little, and the path was on it.
+fn in_short(told: &str, typed: &str) -> String {
+    let Some((_, reason)) = told.split_once(&format!("`{}` ", Shown::new(typed))) else { return told.to_owned() };
+    match reason.strip_prefix('(').and_then(|reason| reason.strip_suffix(')')) {
+        Some(reason) => format!("not usable: {reason}"),
+        None => format!("it {reason}"),
     }
 }
 
@@ -127,40 +176,4 @@ fn done(choices: &Choices, desk: &Desk) -> Result<Outcome> {
 /// Whether the terminal can do more than one line after the other.
 fn has_screen(desk: &Desk) -> bool {
     desk.ground.environment.get("TERM").is_some_and(|term| !term.is_empty() && term != "dumb")
-}
-
-/// Lets the user choose until something is to change that can; none where nothing is.
-fn on_screen(picker: &mut Picker, desk: &Desk) -> Result<Option<change::Placed>> {
-    let colour = desk.ground.environment.get("NO_COLOR").is_none_or(OsStr::is_empty);
-    let styles = if colour { Styles::Used } else { Styles::Unused };
-    let mut screen = Screen::take(styles).context("the terminal cannot be used")?;
-    loop {
-        let size = Screen::size();
-        screen.show(&drawing::draw(picker, size));
-        let keys = loop {
-            match screen.wait().context("the terminal cannot be read")? {
-                Event::Keys(keys) => break keys,
-                Event::Nothing if Screen::size() != size => break Vec::new(),
-                Event::Nothing => {}
-                Event::Closed => return Ok(None),
-                Event::Ended => {
-                    drop(screen);
-                    return Err(anyhow!("ended by a signal; nothing was changed"));
-                }
-            }
-        };
-        for key in keys {
-            match picker.press(&key, drawing::rows(size)) {
-                Step::Stay => {}
-                Step::Leave => return Ok(None),
-                Step::Accept => match change::place_ambient(&mut picker.choices, desk) {
-                    Ok(placed) => {
-                        forget_what_was_typed();
-                        return Ok(Some(placed));
-                    }
-                    Err(reason) => picker.said = Some(reason),
-                },
-            }
-        }
-    }
 }

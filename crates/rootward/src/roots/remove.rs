@@ -38,9 +38,16 @@ const AFTER_HELP: &str = "Exit codes: 0 done, 1 the answer was no, 2 wrong use o
 impl Remove {
     pub(super) fn run(&self, desk: &Desk) -> Result<Outcome> {
         let removed = desk.change_ambient(&self.scripted, "remove", |document, _| {
-            let mut removed = Vec::new();
+            // All of them before the first goes: a text that is repeated must not find another root of that name.
+            let mut paths = Vec::new();
             for text in &self.roots {
                 let path = find_ambient(text, document.roots(), desk)?;
+                if !paths.contains(&path) {
+                    paths.push(path);
+                }
+            }
+            let mut removed = Vec::new();
+            for path in paths {
                 let before: Vec<SavedRoot> =
                     document.roots().iter().filter(|root| root.path == path).cloned().collect();
                 if self.peers.is_empty() {

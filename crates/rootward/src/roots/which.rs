@@ -1,7 +1,6 @@
-//! Which saved roots a person means: by name, or by path.
+//! Which saved root a person means: by its path, by its name, or by the last part of its path.
 
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use anyhow::Result;
@@ -11,20 +10,12 @@ use rootward_core::{Resolver, Shown, spellings_ambient};
 use super::desk::Desk;
 use crate::message::Hinted;
 
-/// The path of the saved root that is meant.
+/// The path of the saved root that is meant. A path goes before a name, and a name counts only if one root has it.
 pub(super) fn find_ambient(text: &OsStr, roots: &[SavedRoot], desk: &Desk) -> Result<PathBuf> {
-    let mut meant: Vec<&PathBuf> = Vec::new();
-    if let Some(name) = text.to_str() {
-        meant.extend(roots.iter().filter(|root| root.name.as_deref() == Some(name)).map(|root| &root.path));
+    if let Some(path) = by_path_ambient(text, roots, desk) {
+        return Ok(path);
     }
-    // What looks like a path is one; anything else may be.
-    if let Ok(named) = desk.ground.typed_root(text) {
-        // One that is gone, or a link by now, is meant by the path it was saved with.
-        let mut spellings = spellings_ambient(&named.root.path, Resolver::detect()).unwrap_or_default();
-        spellings.push(named.root.path);
-        // A `*` that somebody types may be a pattern, and may be a directory with that name.
-        meant.extend(roots.iter().map(|root| &root.path).filter(|path| spellings.contains(path)));
-    }
+    let mut meant: Vec<&PathBuf> = roots.iter().filter(|root| is_called(root, text)).map(|root| &root.path).collect();
     meant.sort();
     meant.dedup();
     match meant.as_slice() {
@@ -36,13 +27,26 @@ pub(super) fn find_ambient(text: &OsStr, roots: &[SavedRoot], desk: &Desk) -> Re
         .into()),
         several => {
             let several: Vec<String> = several.iter().map(|path| format!("`{}`", desk.shown(path))).collect();
-            let or =
-                if text.as_bytes().contains(&b'/') { "" } else { ", or `./NAME` for one below the working directory" };
             Err(Hinted {
                 says: format!("`{}` is more than one saved root: {}", Shown::new(text), several.join(", ")),
-                hint: format!("give its path{or}"),
+                hint: "give its path".to_owned(),
             }
             .into())
         }
     }
+}
+
+fn by_path_ambient(text: &OsStr, roots: &[SavedRoot], desk: &Desk) -> Option<PathBuf> {
+    let typed = desk.ground.typed_root(text).ok()?.root.path;
+    // A root that is gone, or a link by now, is meant by the path it was saved with. A `*` may be a pattern, and may be a directory with
+    // that name.
+    let spellings = spellings_ambient(&typed, Resolver::detect()).unwrap_or_default();
+    let is_saved = |path: &PathBuf| roots.iter().any(|root| root.path == *path);
+    std::iter::once(typed).chain(spellings).find(is_saved)
+}
+
+/// By its name, or by the last part of its path. A pattern has no such part.
+fn is_called(root: &SavedRoot, text: &OsStr) -> bool {
+    let is_name = root.name.as_deref().is_some_and(|name| text == name);
+    is_name || (root.pattern.is_none() && root.path.file_name() == Some(text))
 }

@@ -33,8 +33,9 @@ pub(super) const HELP: &[(&str, &str)] = &[
     ("space", "mark or unmark"),
     ("r", "mark for: read"),
     ("w", "mark for: read, write, delete"),
-    ("a", "mark for: read, write"),
+    ("W", "mark for: read, write"),
     ("x", "mark for: all, execute too"),
+    ("a", "add a directory by its path"),
     ("n", "mark, and give it another name"),
     ("up k", "one line up"),
     ("down j", "one line down"),
@@ -93,6 +94,9 @@ pub(super) fn draw(picker: &mut Picker, size: Size) -> Vec<Line> {
                     let style = style(picker, *line, at);
                     put(&columns.row(picker, *line, at == picker.cursor), style);
                 }
+                None if at == 0 && picker.filter.is_empty() => {
+                    put("      nothing here; a adds a directory", Style::Faint)
+                }
                 None if at == 0 => put("      nothing here; Esc shows all again", Style::Faint),
                 None => put("", Style::Plain),
             }
@@ -131,16 +135,17 @@ fn position(picker: &Picker, rows: usize, columns: usize) -> String {
 
 /// The last line: what was said, what is typed, or which keys there are.
 fn bottom(picker: &Picker, size: Size) -> String {
-    if picker.mode == Mode::Filtering {
+    let typing = match picker.mode {
+        Mode::Filtering => Some(("/", &picker.filter)),
+        Mode::Naming if picker.said.is_none() => Some(("name: ", &picker.typed)),
+        Mode::Adding if picker.said.is_none() => Some(("add: ", &picker.typed)),
+        _ => None,
+    };
+    if let Some((label, typed)) = typing {
         // The end is what is being typed.
-        let typed = Shown::new(&picker.filter).to_string();
-        let room = size.columns.saturating_sub(2).min(width(&typed));
-        return format!("/{}_", fit(&typed, room, Cut::Start));
-    }
-    if picker.mode == Mode::Naming && picker.said.is_none() {
-        let typed = Shown::new(&picker.name).to_string();
-        let room = size.columns.saturating_sub(7).min(width(&typed));
-        return format!("name: {}_", fit(&typed, room, Cut::Start));
+        let typed = Shown::new(typed).to_string();
+        let room = size.columns.saturating_sub(label.len() + 1).min(width(&typed));
+        return format!("{label}{}_", fit(&typed, room, Cut::Start));
     }
     if let Some(said) = &picker.said {
         return Shown::new(said).to_string();
@@ -149,9 +154,9 @@ fn bottom(picker: &Picker, size: Size) -> String {
         return "any key goes back".to_owned();
     }
     let keys = if picker.filter.is_empty() {
-        ["? help", "space mark", "enter go on", "q leave", "/ filter", "r w a x access", "n name"]
+        ["? help", "space mark", "enter go on", "q leave", "a add", "/ filter", "r w x access", "n name"]
     } else {
-        ["? help", "esc all", "space mark", "enter go on", "/ filter", "r w a x access", "n name"]
+        ["? help", "esc all", "space mark", "enter go on", "a add", "/ filter", "r w x access", "n name"]
     };
     let mut line = keys[0].to_owned();
     for key in &keys[1..] {
@@ -251,7 +256,7 @@ fn in_words(access: Access) -> String {
 fn detail(picker: &Picker) -> [String; DETAIL] {
     let Some(at) = picker.current() else { return [const { String::new() }; DETAIL] };
     let (choice, words) = (&picker.choices.list()[at], &picker.words[at]);
-    let has_words = choice.found().is_some() || choice.root().pattern.is_some();
+    let has_words = choice.found().is_some() || choice.root().pattern.is_some() || choice.before().is_none();
     let why = if has_words { words.why.clone() } else { "saved, and not below what was looked at".to_owned() };
     let state = match (choice.obstacle(), choice.before(), choice.mark()) {
         (None, None, Mark::Left) => "not marked".to_owned(),

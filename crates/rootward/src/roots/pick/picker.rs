@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use rootward_client::choose::{Choice, Choices, Mark};
+use rootward_client::store::SavedRoot;
 use rootward_core::{Access, Shown};
 
 use super::keys::Key;
@@ -20,6 +21,13 @@ pub(super) struct Words {
     pub(super) trouble: Option<String>,
 }
 
+impl Words {
+    /// What the filter looks at.
+    fn searched(&self) -> String {
+        format!("{}\n{}", self.name, self.path).to_lowercase()
+    }
+}
+
 /// The picker.
 #[derive(Debug)]
 pub(super) struct Picker {
@@ -35,8 +43,8 @@ pub(super) struct Picker {
     pub(super) top: usize,
     pub(super) mode: Mode,
     pub(super) filter: String,
-    /// The name that is being typed.
-    pub(super) name: String,
+    /// The name or path that is being typed.
+    pub(super) typed: String,
     /// What there is to say about the last key.
     pub(super) said: Option<String>,
 }
@@ -49,6 +57,8 @@ pub(super) enum Mode {
     Filtering,
     /// Letters go to the name of the current line.
     Naming,
+    /// Letters go to the path of a directory that is not in the list.
+    Adding,
     /// The help is shown, from this line on.
     Help(usize),
 }
@@ -59,20 +69,24 @@ pub(super) enum Step {
     Stay,
     /// Nothing is to change.
     Leave,
+    /// The path that was typed is to be looked up and put into the list.
+    Add,
     /// What is marked is to be saved, if the user agrees.
     Accept,
 }
 
-/// The longest filter, in letters.
+/// The longest filter and the longest name, in letters.
 const LONGEST_FILTER: usize = 200;
+/// The longest path, in letters.
+const LONGEST_PATH: usize = 4096;
 
 impl Picker {
     /// One of `words` for each choice.
     pub(super) fn new(choices: Choices, words: Vec<Words>, said: Option<String>) -> Picker {
-        let searched = words.iter().map(|words| format!("{}\n{}", words.name, words.path).to_lowercase()).collect();
+        let searched = words.iter().map(Words::searched).collect();
         let visible = (0..choices.list().len()).collect();
         let (mode, filter) = (Mode::Choosing, String::new());
-        Picker { choices, words, searched, visible, cursor: 0, top: 0, mode, filter, name: String::new(), said }
+        Picker { choices, words, searched, visible, cursor: 0, top: 0, mode, filter, typed: String::new(), said }
     }
 
     /// Takes a key; `rows` is how many lines the screen has room for.
@@ -87,7 +101,7 @@ impl Picker {
                 self.filter.pop();
                 self.search();
             }
-            (Mode::Naming, key) => self.press_naming(key),
+            (Mode::Naming | Mode::Adding, key) => return self.press_typing(key),
             (Mode::Filtering, Key::Enter) => self.mode = Mode::Choosing,
             (Mode::Choosing, Key::Enter) => return self.accept(),
             (Mode::Choosing, Key::Letter(letter)) => return self.letter(*letter),
@@ -143,8 +157,12 @@ impl Picker {
             ' ' => self.mark(None),
             'r' => self.mark(Some(Access::READ)),
             'w' => self.mark(Some(Access::READ_WRITE)),
-            'a' => self.mark(Some(Access::READ | Access::WRITE)),
+            'W' => self.mark(Some(Access::READ | Access::WRITE)),
             'x' => self.mark(Some(Access::ALL)),
+            'a' => {
+                self.typed.clear();
+                self.mode = Mode::Adding;
+            }
             '/' => self.mode = Mode::Filtering,
             'n' => self.begin_naming(),
             '?' | 'h' => self.mode = Mode::Help(0),
@@ -175,37 +193,59 @@ impl Picker {
             self.said = Some(format!("it cannot be shared: {obstacle}"));
             return;
         }
-        self.name = choice.root().name.clone().unwrap_or_else(|| choice.root().root().title());
+        self.typed = choice.root().name.clone().unwrap_or_else(|| choice.root().root().title());
         self.mode = Mode::Naming;
     }
 
-    /// Takes a key for the name. The line that is named stays the current one.
-    fn press_naming(&mut self, key: &Key) {
+    /// Takes a key for the name or the path that is being typed. A line that is named stays the current one.
+    fn press_typing(&mut self, key: &Key) -> Step {
         match key {
-            Key::Letter(letter) => self.type_name(&letter.to_string()),
-            Key::Pasted(text) => self.type_name(text),
-            Key::Backspace => drop(self.name.pop()),
-            Key::Erase => self.name.clear(),
-            Key::Enter => self.rename(),
-            Key::Escape => self.mode = Mode::Choosing,
+            Key::Letter(letter) => self.type_on(&letter.to_string()),
+            Key::Pasted(text) => self.type_on(text),
+            Key::Backspace => drop(self.typed.pop()),
+            Key::Erase => self.typed.clear(),
+            Key::Enter if self.mode == Mode::Naming => self.rename(),
+            Key::Enter if !self.typed.trim().is_empty() => return Step::Add,
+            Key::Enter | Key::Escape => self.mode = Mode::Choosing,
             _ => {}
         }
+        Step::Stay
     }
 
-    fn type_name(&mut self, more: &str) {
-        let room = LONGEST_FILTER.saturating_sub(self.name.chars().count());
-        self.name.extend(more.chars().filter(|letter| !letter.is_control()).take(room));
+    fn type_on(&mut self, more: &str) {
+        let most = if self.mode == Mode::Naming { LONGEST_FILTER } else { LONGEST_PATH };
+        let room = most.saturating_sub(self.typed.chars().count());
+        self.typed.extend(more.chars().filter(|letter| !letter.is_control()).take(room));
     }
 
     /// Takes the name that was typed.
     fn rename(&mut self) {
         let Some(current) = self.current() else { return };
-        match self.choices.rename(current, self.name.trim()) {
+        match self.choices.rename(current, self.typed.trim()) {
             Ok(()) => {
-                let words = &mut self.words[current];
-                words.name = Shown::new(self.name.trim()).to_string();
-                self.searched[current] = format!("{}\n{}", words.name, words.path).to_lowercase();
+                self.words[current].name = Shown::new(self.typed.trim()).to_string();
+                self.searched[current] = self.words[current].searched();
                 self.mode = Mode::Choosing;
+            }
+            Err(unchosen) => self.said = Some(unchosen.to_string()),
+        }
+    }
+
+    /// Puts the root that was typed into the list, marked, and goes there. `words` makes the words of a new line.
+    pub(super) fn add(&mut self, root: SavedRoot, words: impl FnOnce(&Choice) -> Words) {
+        let before = self.choices.list().len();
+        match self.choices.add(root) {
+            Ok(at) => {
+                if self.choices.list().len() > before {
+                    self.words.insert(at, words(&self.choices.list()[at]));
+                    self.searched.insert(at, self.words[at].searched());
+                } else {
+                    self.said = Some("it was in the list already".to_owned());
+                }
+                self.mode = Mode::Choosing;
+                // The filter may not leave it.
+                self.widen();
+                self.go(at);
             }
             Err(unchosen) => self.said = Some(unchosen.to_string()),
         }

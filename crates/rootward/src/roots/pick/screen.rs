@@ -1,30 +1,34 @@
-//! The terminal: taken over, drawn on, read from, and given back whatever happens.
+//! The terminal: taken over, drawn on, read from, and given back whatever happens. Crossterm knows the sequences.
 
 use std::io::{self, Write};
 use std::panic;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
-use rustix::termios::{
-    OptionalActions, QueueSelector, SpecialCodeIndex, Termios, tcflush, tcgetattr, tcgetwinsize, tcsetattr,
+use crossterm::cursor::{Hide, MoveTo, Show};
+use crossterm::event::{self, DisableBracketedPaste, EnableBracketedPaste};
+use crossterm::style::{Attribute, Print, SetAttribute};
+use crossterm::terminal::{
+    Clear, ClearType, DisableLineWrap, EnableLineWrap, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode,
+    enable_raw_mode,
 };
+use crossterm::{execute, queue};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::termios::{QueueSelector, tcflush, tcgetwinsize};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
 use super::drawing::{Line, Size, Style};
-use super::keys::{Key, Keys};
+use super::keys::Key;
 
-/// Another screen, no cursor, no wrapping, and pastes marked as such.
-const TAKE: &str = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[?2004h";
-const GIVE_BACK: &str = "\x1b[?2004l\x1b[?7h\x1b[?25h\x1b[?1049l";
+/// How long it takes at the most until a new size, a signal or a hangup is noticed.
+const LOOK_UP: Duration = Duration::from_millis(200);
 
-/// How long it takes at the most until a new size or a signal is noticed, in milliseconds.
-const LOOK_UP: i64 = 200;
-/// What belongs to one key comes at once; ESC alone is a key when nothing follows within this time.
-const TOGETHER: i64 = 50;
-
+/// What was typed ahead is gone when nothing follows within this time.
+const TOGETHER: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 /// How often input that does not end is thrown away.
 const MOST_PIECES: usize = 40;
 
@@ -42,7 +46,7 @@ pub(super) enum Styles {
 /// What happened.
 #[derive(Debug)]
 pub(super) enum Event {
-    Keys(Vec<Key>),
+    Key(Key),
     /// Time passed; the size may be another.
     Nothing,
     /// The terminal is gone.
@@ -56,12 +60,12 @@ pub(super) struct Screen {
     held: Arc<Held>,
     signal: Arc<AtomicBool>,
     styles: Styles,
-    keys: Keys,
+    reader: Reader,
 }
 
 /// What is given back, once.
+#[derive(Default)]
 struct Held {
-    before: Termios,
     /// Whether it was given back. Signals then do what they always do.
     given_back: Arc<AtomicBool>,
 }
@@ -71,40 +75,38 @@ impl Held {
         if self.given_back.swap(true, Ordering::SeqCst) {
             return;
         }
-        put(GIVE_BACK);
-        // What was typed to the picker does not go to whoever reads next.
-        let _ = tcsetattr(rustix::stdio::stdin(), OptionalActions::Flush, &self.before);
+        // Where the terminal is gone, nobody is left to give it back to.
+        let _ = execute!(io::stderr(), DisableBracketedPaste, EnableLineWrap, Show, LeaveAlternateScreen);
+        let _ = disable_raw_mode();
+        // What was typed to the picker does not go to the program that reads next.
+        let _ = tcflush(rustix::stdio::stdin(), QueueSelector::IFlush);
     }
 }
 
 impl Screen {
     /// Takes the terminal of standard input and standard error over.
     pub(super) fn take(styles: Styles) -> io::Result<Screen> {
-        let before = tcgetattr(rustix::stdio::stdin())?;
-        let mut raw = before.clone();
-        // Ctrl-C and Ctrl-Z are bytes like others: the picker ends by itself, and is not stopped halfway.
-        raw.make_raw();
-        raw.special_codes[SpecialCodeIndex::VMIN] = 1;
-        raw.special_codes[SpecialCodeIndex::VTIME] = 0;
-        let given_back = Arc::new(AtomicBool::new(false));
+        let held = Arc::new(Held::default());
         let signal = Arc::new(AtomicBool::new(false));
         for number in [SIGTERM, SIGINT] {
-            flag::register_conditional_default(number, Arc::clone(&given_back))?;
+            flag::register_conditional_default(number, Arc::clone(&held.given_back))?;
             flag::register(number, Arc::clone(&signal))?;
         }
-        let held = Arc::new(Held { before, given_back });
         // Where a panic ends the program at once, nothing is dropped.
         let (in_panic, hook) = (Arc::clone(&held), panic::take_hook());
         panic::set_hook(Box::new(move |info| {
             in_panic.give_back();
             hook(info);
         }));
-        let screen = Screen { held, signal, styles, keys: Keys::default() };
-        tcsetattr(rustix::stdio::stdin(), OptionalActions::Flush, &raw)?;
-        put(TAKE);
+        let screen = Screen { held, signal, styles, reader: Reader::start()? };
+        tcflush(rustix::stdio::stdin(), QueueSelector::IFlush)?;
+        // Ctrl-C and Ctrl-Z are keys like others: the picker ends by itself, and is not stopped halfway.
+        enable_raw_mode()?;
+        execute!(io::stderr(), EnterAlternateScreen, Hide, DisableLineWrap, EnableBracketedPaste)?;
         Ok(screen)
     }
 
+    /// Of the terminal that is drawn on: crossterm asks the controlling one, which may be another, and runs `tput` where there is none.
     pub(super) fn size() -> Size {
         let size = tcgetwinsize(rustix::stdio::stderr());
         let size = size.map(|size| Size { columns: size.ws_col.into(), lines: size.ws_row.into() });
@@ -113,41 +115,36 @@ impl Screen {
 
     /// Shows these lines, as many as the screen has.
     pub(super) fn show(&self, lines: &[Line]) {
-        let mut text = String::new();
-        for (number, line) in lines.iter().enumerate() {
+        let mut out = Vec::new();
+        for (row, line) in (0..).zip(lines) {
             let style = match (self.styles, line.style) {
-                (Styles::Unused, _) | (_, Style::Plain) => "",
-                (Styles::Used, Style::Title) => "\x1b[1m",
-                (Styles::Used, Style::Current) => "\x1b[7m",
-                (Styles::Used, Style::Faint) => "\x1b[2m",
+                (Styles::Unused, _) | (_, Style::Plain) => None,
+                (Styles::Used, Style::Title) => Some(Attribute::Bold),
+                (Styles::Used, Style::Current) => Some(Attribute::Reverse),
+                (Styles::Used, Style::Faint) => Some(Attribute::Dim),
             };
-            let end = if style.is_empty() { "" } else { "\x1b[0m" };
-            text.extend(["\x1b[", &(number + 1).to_string(), ";1H\x1b[2K", style, &line.text, end]);
+            // Writing to memory does not fail.
+            let _ = queue!(out, MoveTo(0, row), Clear(ClearType::CurrentLine));
+            let _ = match style {
+                Some(style) => queue!(out, SetAttribute(style), Print(&line.text), SetAttribute(Attribute::Reset)),
+                None => queue!(out, Print(&line.text)),
+            };
         }
-        put(&text);
+        // Where the terminal is gone there is nobody left to show anything to; reading tells.
+        let mut stderr = io::stderr().lock();
+        let _ = stderr.write_all(&out).and_then(|()| stderr.flush());
     }
 
-    /// Waits for keys.
+    /// Waits for a key.
     pub(super) fn wait(&mut self) -> io::Result<Event> {
-        let timeout = if self.keys.is_waiting() { TOGETHER } else { LOOK_UP };
-        let timeout = Timespec { tv_sec: 0, tv_nsec: timeout * 1_000_000 };
-        let input = rustix::stdio::stdin();
-        let polled = poll(&mut [PollFd::new(&input, PollFlags::IN)], Some(&timeout));
+        let read = self.reader.next();
         if self.signal.load(Ordering::SeqCst) {
             return Ok(Event::Ended);
         }
-        match polled {
-            Ok(0) if self.keys.is_waiting() => return Ok(Event::Keys(self.keys.settle())),
-            Ok(0) | Err(Errno::INTR) => return Ok(Event::Nothing),
-            Ok(_) => {}
-            Err(error) => return Err(error.into()),
-        }
-        let mut bytes = [0; 1024];
-        match rustix::io::read(input, &mut bytes) {
-            Ok(0) | Err(Errno::IO) => Ok(Event::Closed),
-            Ok(read) => Ok(Event::Keys(self.keys.take(&bytes[..read]))),
-            Err(Errno::INTR | Errno::AGAIN) => Ok(Event::Nothing),
-            Err(error) => Err(error.into()),
+        match read {
+            Ok(event) => Ok(Key::of(event?).map_or(Event::Nothing, Event::Key)),
+            Err(RecvTimeoutError::Timeout) if !is_gone() => Ok(Event::Nothing),
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Ok(Event::Closed),
         }
     }
 }
@@ -158,22 +155,53 @@ impl Drop for Screen {
     }
 }
 
+/// Crossterm on a thread of its own. It does not return while half a key was read, and never where the terminal is gone.
+struct Reader {
+    wanted: Sender<()>,
+    events: Receiver<io::Result<event::Event>>,
+    /// Whether an event is being waited for.
+    is_reading: bool,
+}
+
+impl Reader {
+    fn start() -> io::Result<Reader> {
+        let (wanted, each) = channel();
+        let (found, events) = channel();
+        // SECURITY: an event is read only when one is wanted: what is typed to the question that follows is the question's
+        // (test: a_newcomer_picks_two_projects_and_serves_just_those)
+        let read = move || while each.recv().is_ok() && found.send(event::read()).is_ok() {};
+        thread::Builder::new().name("keys".to_owned()).spawn(read)?;
+        Ok(Reader { wanted, events, is_reading: false })
+    }
+
+    fn next(&mut self) -> Result<io::Result<event::Event>, RecvTimeoutError> {
+        if !self.is_reading {
+            self.wanted.send(()).map_err(|_| RecvTimeoutError::Disconnected)?;
+            self.is_reading = true;
+        }
+        let event = self.events.recv_timeout(LOOK_UP)?;
+        self.is_reading = false;
+        Ok(event)
+    }
+}
+
+/// Whether the other end of the terminal is closed.
+fn is_gone() -> bool {
+    let input = rustix::stdio::stdin();
+    let mut polled = [PollFd::new(&input, PollFlags::empty())];
+    let ended = PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL;
+    poll(&mut polled, Some(&Timespec::default())).is_ok() && polled[0].revents().intersects(ended)
+}
+
 /// Throws away what was typed ahead, until nothing more comes at once: a terminal hands a paste on in pieces.
 pub(super) fn forget_what_was_typed() {
     let input = rustix::stdio::stdin();
-    let moment = Timespec { tv_sec: 0, tv_nsec: TOGETHER * 1_000_000 };
     for _ in 0..MOST_PIECES {
         // SECURITY: it was typed to the picker, and must not answer the question that follows
         // (test: lines_typed_ahead_are_no_answer)
         let _ = tcflush(input, QueueSelector::IFlush);
-        if poll(&mut [PollFd::new(&input, PollFlags::IN)], Some(&moment)) == Ok(0) {
+        if poll(&mut [PollFd::new(&input, PollFlags::IN)], Some(&TOGETHER)) == Ok(0) {
             return;
         }
     }
-}
-
-fn put(text: &str) {
-    // Where the terminal is gone there is nobody left to show anything to; reading tells.
-    let mut stderr = io::stderr().lock();
-    let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
 }

@@ -115,7 +115,7 @@ fn keys_mark_and_move() {
     assert_eq!(marked(&picker), [("/notes".to_owned(), Access::READ)]);
     press(&mut picker, " gk^x");
     assert_eq!(marked(&picker)[0].1, Access::ALL);
-    for (letter, access) in [('r', Access::READ), ('w', Access::READ_WRITE), ('a', Access::READ | Access::WRITE)] {
+    for (letter, access) in [('r', Access::READ), ('w', Access::READ_WRITE), ('W', Access::READ | Access::WRITE)] {
         press(&mut picker, &letter.to_string());
         assert_eq!(marked(&picker)[0].1, access);
     }
@@ -126,6 +126,55 @@ fn keys_mark_and_move() {
         assert!(picker.said.as_ref().unwrap().contains("holds secrets"));
     }
     assert_eq!(marked(&picker).len(), 2);
+}
+
+/// What the program does with a path that was typed.
+fn add(picker: &mut Picker, path: &str) {
+    picker.add(SavedRoot::new(path, Access::READ), |choice| Words {
+        name: choice.root().root().title(),
+        path: Shown::new(&choice.root().path).to_string(),
+        why: "added by its path".to_owned(),
+        ..Words::default()
+    });
+}
+
+#[test]
+fn a_directory_that_was_not_found_is_added() {
+    let mut picker = small();
+    assert_eq!(press(&mut picker, "a/src/m"), Step::Stay);
+    assert_eq!((picker.mode, picker.typed.as_str()), (Mode::Adding, "/src/m"));
+    assert!(screen(&mut picker, USUAL).contains("add: /src/m_"));
+    assert_eq!(press(&mut picker, "\x7fmore\n"), Step::Add);
+    add(&mut picker, "/src/more");
+    assert_eq!(picker.mode, Mode::Choosing);
+    // It stands in its place, and every line still has its own words.
+    assert_eq!(picker.words[picker.current().unwrap()].path, "/src/more");
+    let paths: Vec<_> = picker.choices.list().iter().map(|choice| choice.root().path.to_str().unwrap()).collect();
+    assert_eq!(paths, picker.words.iter().map(|words| words.path.as_str()).collect::<Vec<_>>());
+    assert!(marked(&picker).contains(&("/src/more".to_owned(), Access::READ)));
+    assert!(screen(&mut picker, USUAL).contains("> [x] more"));
+    assert_eq!(press(&mut picker, "\n"), Step::Accept);
+    // One that is in the list is marked there; a saved one keeps its access.
+    let before = picker.choices.list().len();
+    for (path, access) in [("/src/app", Access::READ), ("/src/shop", Access::READ_WRITE)] {
+        add(&mut picker, path);
+        assert!(marked(&picker).contains(&(path.to_owned(), access)), "{path}");
+        assert_eq!(picker.said.as_deref(), Some("it was in the list already"));
+    }
+    add(&mut picker, "/src/.ssh");
+    assert!(picker.said.as_ref().unwrap().contains("holds secrets"));
+    assert_eq!(picker.choices.list().len(), before);
+    // A filter that would hide it is taken back, and an empty line adds nothing.
+    press(&mut picker, "/notes\n");
+    add(&mut picker, "/else");
+    assert_eq!(picker.words[picker.current().unwrap()].path, "/else");
+    assert_eq!((press(&mut picker, "a \n"), picker.mode), (Step::Stay, Mode::Choosing));
+    assert_eq!((press(&mut picker, "aq\x1b"), picker.mode), (Step::Stay, Mode::Choosing));
+    // A list without a line takes one.
+    let mut empty = self::picker(&[], &[]);
+    assert!(screen(&mut empty, USUAL).contains("nothing here; a adds a directory"));
+    add(&mut empty, "/src");
+    assert_eq!((empty.current(), empty.marked()), (Some(0), 1));
 }
 
 #[test]
@@ -143,7 +192,7 @@ fn ways_to_leave() {
     assert_eq!(fresh("/q\x1b\x1b"), Step::Leave);
     assert_eq!(fresh("/q\n\x1b"), Step::Stay);
     assert_eq!(fresh("?q"), Step::Stay);
-    for keys in ["", "/", "?", " "] {
+    for keys in ["", "/", "?", " ", "a", "n"] {
         let mut picker = small();
         press(&mut picker, keys);
         assert_eq!(picker.press(&Key::Interrupt, 1), Step::Leave, "{keys}");

@@ -29,6 +29,13 @@ pub(super) fn obstacle_ambient(desk: &Desk) -> impl Fn(&Path) -> Option<String> 
     }
 }
 
+/// Words for a root that was typed.
+pub(super) fn of_typed(choice: &Choice, desk: &Desk) -> Words {
+    let root = choice.root();
+    let name = Shown::new(&root.root().title()).to_string();
+    Words { name, path: desk.shown(&root.path), why: "added by its path".to_owned(), peers: None, trouble: None }
+}
+
 /// Words for each. Only what is saved is looked up.
 pub(super) fn of_ambient(choices: &Choices, audience: &Audience, desk: &Desk) -> Vec<Words> {
     choices.list().iter().map(|choice| one_ambient(choice, choices.kept(), audience, desk)).collect()

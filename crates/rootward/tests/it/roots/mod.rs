@@ -100,7 +100,6 @@ fn wrong_use() {
         ["roots", "add", "src", "--name", " ", "--yes"],
         ["roots", "add", "leak", "--close", "a[", "--yes"],
         ["roots", "remove", "nothing"],
-        ["roots", "remove", "docs"],
         ["roots", "rename", "src", "a\u{1b}"],
         ["roots", "grant", "src"],
         ["roots", "grant", "src", "fly"],
@@ -110,6 +109,41 @@ fn wrong_use() {
     );
     let nowhere = stage.command(["roots", "list"]).env_remove("HOME").output().unwrap();
     assert_eq!(nowhere.status.code(), Some(2));
+}
+
+#[test]
+fn a_root_is_found_by_its_name_or_the_last_part_of_its_path() {
+    let roots =
+        ["~/a/mono", "~/b/mono", "~/c/app", "~/d/other", "[STAGE]/project/src", "[STAGE]/project/docs", "~/e/*"];
+    let names = [None, None, None, Some("web"), Some("docs"), None, None];
+    let mut text = "version = 1\n".to_owned();
+    for (root, name) in roots.iter().zip(names) {
+        let key = if root.contains('*') { "pattern" } else { "path" };
+        text += &format!("[[root]]\n{key} = '{root}'\naccess = 'rw'\n");
+        text += &name.map_or_else(String::new, |name| format!("name = '{name}'\n"));
+    }
+    let stage = stage_with(&text);
+    for path in ["a/mono", "b/mono", "c/app", "d/other"] {
+        fs::create_dir_all(stage.path("home").join(path)).unwrap();
+    }
+    assert_roots_told!(
+        "roots_by_name",
+        stage,
+        // By the last part of its path, by its name, and by the last part of one that has another name.
+        ["roots", "grant", "app", "ro"],
+        ["roots", "grant", "web", "ro"],
+        ["roots", "rename", "other", "shop"],
+        // The directory here goes before another root of that name.
+        ["roots", "grant", "docs", "ro"],
+        ["roots", "remove", "mono"],
+        ["roots", "grant", "mono", "ro"],
+        ["roots", "rename", "mono", "x"],
+        ["roots", "remove", "~/a/mono"],
+        ["roots", "remove", "mono"],
+        ["roots", "remove", "*"],
+        ["roots", "remove", "docs", "docs"],
+        ["roots", "list"],
+    );
 }
 
 #[test]

@@ -78,7 +78,8 @@ fn what_was_typed_ahead_is_no_answer() {
 #[test]
 fn a_terminal_that_goes_away() {
     let stage = stage();
-    for keys in ["", " ", " \r"] {
+    // Also in the middle of a key.
+    for keys in ["", " ", "\x1b[1", " \r"] {
         let mut picker = begin(&stage, &[]);
         picker.keys(keys);
         if keys.ends_with('\r') {
@@ -97,6 +98,8 @@ fn a_signal_gives_the_terminal_back() {
         let mut picker = begin(&stage, &[]);
         picker.keys(" ");
         picker.sees(&["> [x] app"]);
+        // A paste that has no end yet holds up nothing.
+        picker.keys("\x1b[200~x");
         let number = picker.child.id().to_string();
         assert!(Command::new("kill").args([&format!("-{signal}"), &number]).status().unwrap().success());
         assert_eq!(picker.ends(), Some(2), "{signal}");
@@ -227,9 +230,14 @@ fn lines_typed_ahead_are_no_answer() {
 #[test]
 fn where_there_is_nothing_to_choose() {
     let stage = stage();
-    let mut picker = Terminal::start(&mut command(&stage, &["~/notes"]), 80, 24);
+    let mut picker = Terminal::start(command(&stage, &["~/notes"]).env("TERM", "dumb"), 80, 24);
     assert_eq!(picker.ends(), Some(1));
     assert!(picker.screen.usual.contains("nothing found that could be shared\n"), "{}", picker.screen.usual);
+    // On a screen, a directory can be added by its path.
+    let mut picker = Terminal::start(&mut command(&stage, &["~/notes"]), 80, 24);
+    picker.sees(&["nothing here; a adds a directory", "0 found or saved"]);
+    picker.keys("q");
+    assert_eq!(picker.ends(), Some(1));
     let mut picker = Terminal::start(&mut command(&stage, &["--for", " "]), 80, 24);
     assert_eq!(picker.ends(), Some(2));
     assert_untouched(&stage);

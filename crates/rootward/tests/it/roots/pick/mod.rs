@@ -145,7 +145,7 @@ fn what_is_saved_is_marked_and_can_be_taken_back() {
     picker.sees(&["[ ] notes", "shared no more", "all, execute too (was read)", "5 found or saved"]);
     picker.keys("/core\r");
     picker.sees(&["1 of 5", "> [ ]", "esc all"]);
-    picker.keys("a");
+    picker.keys("W");
     picker.sees(&["> [x]", "read, write (new)"]);
     picker.keys("\r");
     picker.sees(&["change all that? [y/N]"]);
@@ -168,6 +168,39 @@ fn what_is_saved_is_marked_and_can_be_taken_back() {
     // One edit, on record for whoever asked.
     let recorded = stage.run(["audit", "show"]).stdout;
     assert_eq!(recorded.matches("rootward roots pick").count(), 3, "{recorded}");
+}
+
+#[test]
+fn a_directory_that_was_not_found_is_added_by_its_path() {
+    let stage = stage();
+    stage.write("home/.config/rootward/config.toml", "");
+    let mut picker = begin(&stage, &[]);
+    for (typed, says) in [
+        ("~/gone", "it is not shared: does not exist"),
+        ("/etc", "it cannot be shared: in `/etc`, which belongs to the system"),
+        ("~/.config/rootward", "Rootward's own settings, saved roots"),
+        ("~/src/*", "`rootward roots add` takes patterns"),
+        ("~/notes:add", "not usable: `:add` is not an access: use `:rw-nodelete`"),
+        ("http://x", "not usable: scheme `http`, only `file` is known"),
+    ] {
+        picker.keys(&format!("a{typed}"));
+        picker.sees(&[&format!("add: {typed}_")]);
+        picker.keys("\r");
+        picker.sees(&[says, "0 marked"]);
+        // The text stays to be put right.
+        picker.keys("x");
+        picker.sees(&[&format!("add: {typed}x_")]);
+        picker.keys("\x1b");
+        picker.sees(&["q leave"]);
+    }
+    picker.keys("a~/notes:ro\r");
+    picker.sees(&["> [x] notes", "~/notes", "read (new)", "1 marked", "added by its path"]);
+    picker.keys("\r");
+    picker.sees(&["access   read", "share it? [y/N]"]);
+    picker.keys("y\n");
+    assert_eq!(picker.ends(), Some(0));
+    picker.assert_given_back();
+    assert_eq!(saved(&stage), roots(&[("/notes", "read")]));
 }
 
 #[test]
@@ -204,7 +237,7 @@ fn hostile_names_do_not_reach_the_terminal() {
     let hostile = "home/src/\u{1b}]0;owned\u{7}\u{1b}[2J\u{202e}gpj\nexe\r\u{9b}31m";
     stage.write(&format!("{hostile}/package.json"), r#"{"name": "\u001b[31mred\u202e"}"#);
     stage.write(&format!("{hostile}/sub/.git/HEAD"), "ref: refs/heads/main\n");
-    stage.write("home/src/tool/composer.json", "{\"name\": \"\u{202e}evil\u{2066}\", \"description\": \"\u{1b}[2J\"}");
+    stage.write("home/src/tool/package.json", "{\"name\": \"\u{202e}evil\u{2066}\", \"description\": \"\u{1b}[2J\"}");
     let mut picker = begin(&stage, &[]);
     picker.sees(&["\\u{1b}]0;owned\\u{7}", "\\u{202e}gpj\\nexe"]);
     picker.keys(" j ");
