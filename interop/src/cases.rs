@@ -39,6 +39,29 @@ pub(crate) fn all_at_once<C: Copy + Send + Sync>(
     outcomes.into_inner().unwrap_or_default()
 }
 
+/// Carries out the cases, `threads` at once, and shows what each counted; then judges.
+pub(crate) fn count_all_at_once<C: Copy + Send + Sync>(
+    cases: &[C],
+    threads: usize,
+    name: impl Fn(C) -> String + Sync,
+    carry_out: impl Fn(C) -> Result<String> + Sync,
+) -> Result<String> {
+    let rows = Mutex::new(Vec::new());
+    let outcomes = all_at_once(cases, threads, |case| {
+        let counted = carry_out(case);
+        if let Ok(mut rows) = rows.lock() {
+            let outcome = counted.as_ref().map_or_else(|_| "FAILED".to_owned(), String::clone);
+            rows.push(vec![name(case), outcome]);
+        }
+        counted.map(drop)
+    });
+    let mut rows = rows.into_inner().unwrap_or_default();
+    rows.sort();
+    rows.insert(0, ["case", "outcome"].map(str::to_owned).to_vec());
+    println!("\n{}", table::lay_out(&rows));
+    judge(cases.len(), &outcomes, name)
+}
+
 /// Shows the outcomes of the cases, sorted by name.
 pub(crate) fn lay_out<C: Copy>(outcomes: &mut [(C, Result<()>)], name: impl Fn(C) -> String) {
     outcomes.sort_by_key(|(case, _)| name(*case));

@@ -16,9 +16,10 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
+use rootward_testkit::client::Listening;
 use serde_json::{Value, json};
 
-use crate::listening::{Listening, TOKEN};
+use crate::listening::{self, TOKEN};
 use taskkit::built;
 use taskkit::call::Call;
 use taskkit::install::{major, packages};
@@ -203,7 +204,7 @@ fn behind_hub(rootward: &Path, program: &Path, home: &Path, variables: &[(&str, 
     fs::write(&file, json!({"mcpServers": servers, "rootward": {"prefix": "never"}}).to_string())?;
     let words =
         ["hub".into(), "--config".into(), file.display().to_string(), "--root".into(), root.display().to_string()];
-    Listening::start(rootward, &words, home, variables)
+    listening::start(rootward, &words, home, variables)
 }
 
 /// The Node that came with the suite, or the machine's own on a platform for which none is pinned.

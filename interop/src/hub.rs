@@ -10,11 +10,10 @@ mod session;
 mod stage;
 
 use std::path::Path;
-use std::sync::Mutex;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::cases::{all_at_once, chosen, judge};
+use crate::cases::{chosen, count_all_at_once};
 use crate::peers::Sdk;
 use crate::peers::step::Era;
 use crate::popular::install::{self as supplies, OF_HUB};
@@ -23,7 +22,6 @@ use crate::wrap::script::{SCRIPTS, Script};
 use taskkit::call::Call;
 use taskkit::form::Form;
 use taskkit::install as sdks;
-use taskkit::table;
 
 use five::SERVERS;
 use session::Known;
@@ -114,20 +112,7 @@ pub(crate) fn run(top: &Path, form: Form, parts: &[&str]) -> Result<String> {
         servers: servers::run(top)?,
         supply: Supply::new(supplies::fetch(top, &[OF_HUB], &[], build)?)?,
     };
-    let rows = Mutex::new(Vec::new());
-    let outcomes = all_at_once(&cases, AT_ONCE, |case| {
-        let counted = case.carry_out(top, &installed);
-        if let Ok(mut rows) = rows.lock() {
-            let outcome = counted.as_ref().map_or_else(|_| "FAILED".to_owned(), String::clone);
-            rows.push(vec![case.name(), outcome]);
-        }
-        counted.map(drop)
-    });
-    let mut rows = rows.into_inner().unwrap_or_default();
-    rows.sort();
-    rows.insert(0, ["case", "outcome"].map(str::to_owned).to_vec());
-    println!("\n{}", table::lay_out(&rows));
-    judge(cases.len(), &outcomes, Case::name)
+    count_all_at_once(&cases, AT_ONCE, Case::name, |case| case.carry_out(top, &installed))
 }
 
 #[cfg(test)]

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
 use anyhow::{Context, Result, ensure};
+use rootward_testkit::client::Listening;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::listening::{Listening, TOKEN};
+use crate::listening::{self, TOKEN};
 use taskkit::install::{node_at_least, packages};
 
 /// The oldest Node that it runs on.
@@ -176,7 +177,7 @@ impl Stage {
                 let home = stage.directory.path().join(format!("home-for-{root}"));
                 fs::create_dir(&home)?;
                 let words = stage.words(root, server);
-                stage.listening.push(Listening::start(server.rootward, &words, &home, &[])?);
+                stage.listening.push(listening::start(server.rootward, &words, &home, &[])?);
             }
         }
         Ok(stage)

@@ -9,16 +9,14 @@ mod listener;
 pub(crate) mod script;
 
 use std::path::Path;
-use std::sync::Mutex;
 
 use anyhow::Result;
 
-use crate::cases::{all_at_once, chosen, judge};
+use crate::cases::{chosen, count_all_at_once};
 use crate::inspector::{ERAS, Era, Inspector, Roots, Schemas, Server, Transport};
 use crate::servers::install;
 use taskkit::built;
 use taskkit::call::Call;
-use taskkit::table;
 
 use install::Installed;
 use script::{SCRIPTS, Script};
@@ -95,18 +93,5 @@ pub(crate) fn run(top: &Path, parts: &[&str]) -> Result<String> {
     let inspector = Inspector::install(top)?;
     let build = Call::cargo("build -p rootward-sandbox --bin sandbox-stage");
     let [hostile] = built::programs(top, build, ["sandbox-stage"])?;
-    let rows = Mutex::new(Vec::new());
-    let outcomes = all_at_once(&cases, AT_ONCE, |case| {
-        let counted = case.carry_out(&installed, &inspector, &hostile);
-        if let Ok(mut rows) = rows.lock() {
-            let outcome = counted.as_ref().map_or_else(|_| "FAILED".to_owned(), String::clone);
-            rows.push(vec![case.name(), outcome]);
-        }
-        counted.map(drop)
-    });
-    let mut rows = rows.into_inner().unwrap_or_default();
-    rows.sort();
-    rows.insert(0, ["case", "outcome"].map(str::to_owned).to_vec());
-    println!("\n{}", table::lay_out(&rows));
-    judge(cases.len(), &outcomes, Case::name)
+    count_all_at_once(&cases, AT_ONCE, Case::name, |case| case.carry_out(&installed, &inspector, &hostile))
 }

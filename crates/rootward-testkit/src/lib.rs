@@ -40,6 +40,7 @@
 //! - [`mod@bench`]: timing in turns, what is measured against, and the table, for the benchmarks of all crates.
 //! - [`client`]: the MCP client of all tests.
 //! - [`transcript`]: wire conversations as text files, and their player.
+//! - [`place`]: directories of a user who runs a program.
 //! - [`tree`], [`snapshot`], [`text`]: small trees on disk, what changed in them, and their notation.
 //!
 //! ```no_run
@@ -67,6 +68,8 @@ pub mod escape;
 pub mod fuzz;
 #[cfg(feature = "files")]
 pub mod naive;
+#[cfg(feature = "files")]
+pub mod place;
 #[cfg(feature = "files")]
 pub mod race;
 #[cfg(feature = "files")]

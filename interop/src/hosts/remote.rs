@@ -4,10 +4,11 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::Result;
+use rootward_testkit::client::Listening;
 
 use super::host::{Reached, Server};
 use super::stage::{PROJECTS, Programs, REMOTE};
-use crate::listening::Listening;
+use crate::listening;
 
 /// The principal that can reach both projects. The roots of a host decide which of them it gets.
 pub(super) const EVERYTHING: &str = "everything";
@@ -46,7 +47,7 @@ impl Remote {
         let tokens: Vec<(&str, &str)> = tokens.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         let start = |words: &[&str]| {
             let words: Vec<String> = words.iter().copied().map(str::to_owned).collect();
-            Listening::start(&programs.rootward, &words, &home, &tokens)
+            listening::start(&programs.rootward, &words, &home, &tokens)
         };
         Ok(Remote { serve: start(&["serve"])?, hub: start(&["hub", "--config", &servers.display().to_string()])? })
     }

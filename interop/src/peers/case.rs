@@ -1,15 +1,15 @@
 //! One case: a client is started with its script, must end in time, and must have printed what was expected.
 
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
+use rootward_testkit::client::Listening;
 use serde_json::{Value, json};
 
-use crate::listening::{Listening, TOKEN};
+use crate::listening::{self, TOKEN};
 use taskkit::wait::ended_within;
 
 use super::OF_FILES;
@@ -96,34 +96,21 @@ pub(crate) struct Wrap {
 pub(crate) struct Servers {
     stdio: PathBuf,
     wrap: Wrap,
-    url: String,
-    http: Child,
+    http: Listening,
 }
 
 impl Servers {
     /// Starts the HTTP server; the other is started by each client.
     pub(crate) fn start(stdio: PathBuf, http: &Path, wrap: Wrap) -> Result<Servers> {
-        let mut http = Command::new(http)
-            .arg("127.0.0.1:0")
-            .env("ROOTWARD_ROOTS_TIMEOUT_MS", ROOTS_TIMEOUT_MS)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .spawn()
-            .context("cannot start the HTTP server")?;
-        let mut line = String::new();
-        BufReader::new(http.stdout.take().context("no stdout")?).read_line(&mut line)?;
-        let url = line.trim().strip_prefix("listening on ").unwrap_or_default().to_owned();
-        let servers = Servers { stdio, wrap, url, http };
-        if servers.url.is_empty() {
-            bail!("the HTTP server does not say where it listens: `{line}`");
-        }
-        Ok(servers)
+        let mut command = Command::new(http);
+        command.arg("127.0.0.1:0").env("ROOTWARD_ROOTS_TIMEOUT_MS", ROOTS_TIMEOUT_MS);
+        Ok(Servers { stdio, wrap, http: Listening::start(&mut command)? })
     }
 
     /// What a client that takes a program or a URL is given.
     pub(crate) fn address(&self, route: Route) -> String {
         match route {
-            Route::Http | Route::HttpWithoutStream => self.url.clone(),
+            Route::Http | Route::HttpWithoutStream => self.http.url.clone(),
             _ => self.stdio.display().to_string(),
         }
     }
@@ -145,7 +132,7 @@ impl Servers {
             _ => [&["serve".to_owned()], served].concat(),
         };
         let variables = [("ROOTWARD_STRICT", strict), ("ROOTWARD_ROOTS_TIMEOUT_MS", ROOTS_TIMEOUT_MS)];
-        Listening::start(&self.wrap.rootward, &words, state, &variables)
+        listening::start(&self.wrap.rootward, &words, state, &variables)
     }
 
     /// How a client reaches a server, which serves these directories where it is one of files. What Rootward remembers lies in `state`.
@@ -174,16 +161,8 @@ impl Servers {
             }),
             Route::Wrapped => wrapped(&[&self.stdio]),
             Route::WrappedFiles => wrapped(&[&self.wrap.files[0], &self.wrap.files[1]]),
-            _ => json!({"url": self.url, "stream": if route.is_without_stream() { "none" } else { "standing" }}),
+            _ => json!({"url": self.http.url, "stream": if route.is_without_stream() { "none" } else { "standing" }}),
         }
-    }
-}
-
-impl Drop for Servers {
-    fn drop(&mut self) {
-        // Fails only where it has ended already.
-        let _ = self.http.kill();
-        let _ = self.http.wait();
     }
 }
 

@@ -4,7 +4,7 @@
 //! the last lines that came.
 //!
 //! - [`Client`]: over any [`Line`], and with more to it over a [`Process`]. Methods panic; those whose names begin with `try_` do not.
-//! - [`http::HttpLine`]: a line over HTTP.
+//! - [`http::HttpLine`]: a line over HTTP; [`Listening`]: the server at its other end.
 //! - `DuplexClient`: the same for servers in the test's own async runtime (feature `tokio`).
 //! - [`message`]: the messages, as JSON. [`ToolResult`]: what a tool answered.
 //!
@@ -31,6 +31,7 @@ mod answer;
 mod duplex;
 pub mod http;
 mod line;
+mod listening;
 pub mod message;
 mod process;
 mod talk;
@@ -39,6 +40,7 @@ pub use answer::{ToolResult, said};
 #[cfg(feature = "tokio")]
 pub use duplex::DuplexClient;
 pub use line::{Line, Received};
+pub use listening::Listening;
 pub use process::Process;
 
 use std::borrow::Borrow;

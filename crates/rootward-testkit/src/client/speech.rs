@@ -124,6 +124,18 @@ macro_rules! speech {
             ToolResult::of($wait!(self.call(tool, arguments)))
         }
 
+        /// Calls a tool as a modern client that shares these, round by round; the result.
+        pub $($async)? fn modern_result(&mut self, tool: &str, arguments: Value, uris: &[String]) -> ToolResult {
+            let params = message::modern(&serde_json::json!({"roots": {}}), message::call(tool, arguments));
+            let answer = $wait!(self.ask("tools/call", params.clone()));
+            let state = &answer["result"]["requestState"];
+            if state.is_null() {
+                return ToolResult::of(answer);
+            }
+            let again = message::again(params, state, &message::roots(uris));
+            ToolResult::of($wait!(self.ask("tools/call", again)))
+        }
+
         /// Calls a tool; the text, whether or not the call fails.
         pub $($async)? fn text(&mut self, tool: &str, arguments: Value) -> String {
             $wait!(self.result(tool, arguments)).text().to_owned()

@@ -1,48 +1,36 @@
 //! Where `rootward serve` and `rootward wrap` are tested: directories, the program, a client before it.
 
 use std::fs;
-use std::path::PathBuf;
+use std::ops::Deref;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use rootward_testkit::client::Client;
 pub(crate) use rootward_testkit::client::PATIENCE;
+use rootward_testkit::place;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
 /// Directories: `root` to be served, `outside` not, and a `home`.
-pub(crate) struct Place {
-    top: PathBuf,
-    _directory: TempDir,
+pub(crate) struct Place(place::Place);
+
+impl Deref for Place {
+    type Target = place::Place;
+
+    fn deref(&self) -> &place::Place {
+        &self.0
+    }
 }
 
 impl Place {
     pub(crate) fn new() -> Place {
         let place = Place::with(&["root", "outside", "home"]);
-        fs::write(place.path("outside/secret.txt"), "SECRET").unwrap();
+        place.write("outside/secret.txt", "SECRET");
         place
     }
 
     /// With these directories.
     pub(crate) fn with(names: &[&str]) -> Place {
-        let directory = tempfile::tempdir().unwrap();
-        let place = Place { top: directory.path().canonicalize().unwrap(), _directory: directory };
-        for name in names {
-            fs::create_dir(place.path(name)).unwrap();
-        }
-        place
-    }
-
-    pub(crate) fn path(&self, below: &str) -> PathBuf {
-        self.top.join(below)
-    }
-
-    pub(crate) fn text(&self, below: &str) -> String {
-        self.path(below).to_str().unwrap().to_owned()
-    }
-
-    pub(crate) fn uri(&self, below: &str) -> String {
-        format!("file://{}", self.text(below))
+        Place(place::Place::with(names))
     }
 
     /// The binary, with nothing of the tester's environment.
@@ -51,12 +39,6 @@ impl Place {
         command.args(words);
         self.alone(&mut command);
         command
-    }
-
-    /// Leaves a command nothing of the tester's environment.
-    pub(crate) fn alone(&self, command: &mut Command) {
-        command.current_dir(&self.top).env_clear().env("PATH", std::env::var_os("PATH").unwrap());
-        command.env("HOME", self.path("home"));
     }
 
     /// A session of a client without roots, with these as the operator's.

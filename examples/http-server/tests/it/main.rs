@@ -1,24 +1,17 @@
 //! The binary, spoken to over a socket; `cargo xtask peers` puts real clients to it.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
-struct Server {
-    child: Child,
-    address: String,
-}
+use rootward_testkit::client::Listening;
+
+struct Server(Listening);
 
 impl Server {
     fn start() -> Server {
-        let mut program = Command::new(env!("CARGO_BIN_EXE_http-server"));
-        let mut child = program.arg("127.0.0.1:0").stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let address =
-            line.trim().strip_prefix("listening on http://").unwrap().strip_suffix("/mcp").unwrap().to_owned();
-        Server { child, address }
+        Server(Listening::start(Command::new(env!("CARGO_BIN_EXE_http-server")).arg("127.0.0.1:0")).unwrap())
     }
 
     /// The status of an `initialize` that comes with these headers.
@@ -27,7 +20,7 @@ impl Server {
             r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","#,
             r#""capabilities":{},"clientInfo":{"name":"test","version":"1"}}}"#,
         );
-        let mut socket = TcpStream::connect(&self.address).unwrap();
+        let mut socket = TcpStream::connect(self.0.address).unwrap();
         let accept = "content-type: application/json\r\naccept: application/json, text/event-stream";
         let length = body.len();
         write!(socket, "POST /mcp HTTP/1.1\r\n{headers}\r\n{accept}\r\ncontent-length: {length}\r\n\r\n{body}")
@@ -38,19 +31,12 @@ impl Server {
     }
 }
 
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
 #[test]
 fn pages_in_a_browser_are_refused() {
     let server = Server::start();
     let check = |headers: &str, status: &str| assert_eq!(server.status(headers), status, "{headers}");
     check("host: localhost", "HTTP/1.1 200");
-    check(&format!("host: {}", server.address), "HTTP/1.1 200");
+    check(&format!("host: {}", server.0.address), "HTTP/1.1 200");
     check("host: localhost\r\norigin: https://example.com", "HTTP/1.1 403");
     check("host: localhost\r\norigin: http://localhost", "HTTP/1.1 403");
     // A name that was made to point here.

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::scene::{Scene, modern, query};
+use crate::scene::{Scene, query};
 
 #[test]
 fn a_modern_client_names_its_roots_with_each_call() {
@@ -11,18 +11,18 @@ fn a_modern_client_names_its_roots_with_each_call() {
     scene.write("project/more.pl", "more(2).\n");
     let mut client = scene.client_with(&[]);
     let project = [scene.uri("project")];
-    let said = modern(&mut client, "knowledge_base_load", json!({"path": "facts.pl"}), &project);
+    let said = client.modern_result("knowledge_base_load", json!({"path": "facts.pl"}), &project);
     assert!(said.success().starts_with("loaded "), "{said:?}");
-    let said = modern(&mut client, "query", json!({"query": "fact(X), more(Y)"}), &project);
+    let said = client.modern_result("query", json!({"query": "fact(X), more(Y)"}), &project);
     assert_eq!(said.success(), "X = 1, Y = 2");
-    let said = modern(&mut client, "knowledge_base_assert", json!({"clauses": "fact(3)."}), &project);
+    let said = client.modern_result("knowledge_base_assert", json!({"clauses": "fact(3)."}), &project);
     assert_eq!(said.success(), "clauses added: 1");
     let path = scene.path("project/facts.pl");
-    let said = modern(&mut client, "knowledge_base_load", json!({"path": path}), &[scene.uri("other")]);
+    let said = client.modern_result("knowledge_base_load", json!({"path": path}), &[scene.uri("other")]);
     assert_eq!(said.code(), Some("outside_roots"), "{said:?}");
-    let said = modern(&mut client, "capabilities", json!({}), &project);
+    let said = client.modern_result("capabilities", json!({}), &project);
     assert_eq!(said.data()["roots"]["filePaths"], json!([scene.path("project")]));
-    let said = modern(&mut client, "query", json!({"query": "fact(X)"}), &project);
+    let said = client.modern_result("query", json!({"query": "fact(X)"}), &project);
     assert_eq!(said.success(), "X = 1\nX = 3");
 }
 

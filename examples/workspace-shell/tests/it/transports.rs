@@ -5,15 +5,15 @@ use std::process::Stdio;
 use rootward_testkit::client::http::OwnStream;
 use serde_json::json;
 
-use crate::scene::{Scene, begin, modern, shell};
+use crate::scene::{Scene, begin, client, shell};
 
 #[test]
 fn sessions_over_http_are_held_to_their_own_roots() {
     let scene = Scene::new();
     let server = scene.http();
     for own_stream in [OwnStream::Open, OwnStream::None] {
-        let mut one = begin(&scene, server.client(own_stream));
-        let mut other = server.client(own_stream);
+        let mut one = begin(&scene, client(&server, own_stream));
+        let mut other = client(&server, own_stream);
         other.shake_hands(json!({"roots": {"listChanged": true}}));
         other.name_roots([scene.uri("other")]);
         assert_eq!(shell(&mut one, "cat notes.txt"), "this is project/notes.txt\n");
@@ -35,20 +35,20 @@ fn modern_clients_name_their_roots_with_each_call() {
     let project = [scene.uri("project")];
     let mut client = scene.stdio();
     assert_eq!(
-        modern(&mut client, "shell", json!({"command": "cat notes.txt"}), &project).success(),
+        client.modern_result("shell", json!({"command": "cat notes.txt"}), &project).success(),
         "this is project/notes.txt\n"
     );
     assert_eq!(
-        modern(&mut client, "read_file", json!({"path": "notes.txt"}), &project).success(),
+        client.modern_result("read_file", json!({"path": "notes.txt"}), &project).success(),
         "this is project/notes.txt\n"
     );
     let outside = json!({"path": scene.path("other/secret.txt")});
-    assert_eq!(modern(&mut client, "read_file", outside, &project).code(), Some("outside_roots"));
-    let found = modern(&mut client, "search_files", json!({"pattern": "main"}), &project);
+    assert_eq!(client.modern_result("read_file", outside, &project).code(), Some("outside_roots"));
+    let found = client.modern_result("search_files", json!({"pattern": "main"}), &project);
     assert_eq!(found.success(), scene.text("project/src/main.lua"));
-    assert_eq!(modern(&mut client, "roots", json!({}), &project).data()["roots"][0]["uri"], scene.uri("project"));
+    assert_eq!(client.modern_result("roots", json!({}), &project).data()["roots"][0]["uri"], scene.uri("project"));
     // No session remembers them.
-    assert_eq!(modern(&mut client, "roots_cached", json!({}), &project).data()["roots"], json!(null));
+    assert_eq!(client.modern_result("roots_cached", json!({}), &project).data()["roots"], json!(null));
 }
 
 #[test]

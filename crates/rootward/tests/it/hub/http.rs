@@ -1,13 +1,10 @@
 //! `rootward hub --http`: several principals before one hub, each held to its own directories.
 
 use std::fs::{self, Permissions};
-use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Child, Stdio};
-use std::sync::{Arc, Mutex};
 
-use rootward_testkit::client::http::{Connection, Endpoint, HttpLine, OwnStream};
-use rootward_testkit::client::{Client, message};
+use rootward_testkit::client::http::{Connection, HttpLine, OwnStream};
+use rootward_testkit::client::{Client, Listening, message};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
@@ -19,37 +16,25 @@ const ANA: &str = "ana-ana-ana-ana-ana-ana-ana-ana-ana-ana";
 const BEN: &str = "ben-ben-ben-ben-ben-ben-ben-ben-ben-ben";
 
 /// A hub that listens. It is killed when this is dropped.
-struct Listening {
-    process: Child,
-    address: std::net::SocketAddr,
-    /// What it wrote to its standard error.
-    said: Arc<Mutex<Vec<String>>>,
-}
+struct Hub(Listening);
 
-impl Drop for Listening {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-impl Listening {
+impl Hub {
     /// A hub for `ana`, who may reach `project`, and `ben`, who may read `other`; the second server is only `ben`'s.
-    fn start(scene: &Scene, servers: &Value) -> Listening {
-        Listening::start_with(scene, servers, &[])
+    fn start(scene: &Scene, servers: &Value) -> Hub {
+        Hub::start_with(scene, servers, &[])
     }
 
     /// The same with these variables.
-    fn start_with(scene: &Scene, servers: &Value, variables: &[(&str, &str)]) -> Listening {
-        Listening::start_as(scene, servers, variables, "")
+    fn start_with(scene: &Scene, servers: &Value, variables: &[(&str, &str)]) -> Hub {
+        Hub::start_as(scene, servers, variables, "")
     }
 
     /// The same with these lines in the settings file.
-    fn start_with_settings(scene: &Scene, servers: &Value, more: &str) -> Listening {
-        Listening::start_as(scene, servers, &[], more)
+    fn start_with_settings(scene: &Scene, servers: &Value, more: &str) -> Hub {
+        Hub::start_as(scene, servers, &[], more)
     }
 
-    fn start_as(scene: &Scene, servers: &Value, variables: &[(&str, &str)], more: &str) -> Listening {
+    fn start_as(scene: &Scene, servers: &Value, variables: &[(&str, &str)], more: &str) -> Hub {
         for (name, token) in [("ana", ANA), ("ben", BEN)] {
             let file = scene.path(&format!("home/{name}.token"));
             fs::write(&file, token).unwrap();
@@ -65,25 +50,11 @@ impl Listening {
         );
         fs::write(settings.join("config.toml"), text).unwrap();
         let mut command = hub(scene, servers, &["--http", "127.0.0.1:0"]);
-        command.envs(variables.iter().copied()).stdin(Stdio::null()).stderr(Stdio::piped());
-        let mut process = command.spawn().unwrap();
-        let mut errors = BufReader::new(process.stderr.take().unwrap());
-        let mut line = String::new();
-        errors.read_line(&mut line).unwrap();
-        let address = line.trim().strip_prefix("listening on http://").and_then(|rest| rest.strip_suffix("/mcp"));
-        assert!(address.is_some(), "{line}");
-        let address = address.unwrap().parse().unwrap();
-        // Nobody may wait for a reader of it.
-        let said = Arc::new(Mutex::new(Vec::new()));
-        let kept = Arc::clone(&said);
-        std::thread::spawn(move || {
-            errors.lines().map_while(Result::ok).for_each(|line| kept.lock().unwrap().push(line));
-        });
-        Listening { process, address, said }
+        Hub(Listening::start(command.envs(variables.iter().copied())).unwrap())
     }
 
     fn line(&self, token: &str, stream: OwnStream) -> HttpLine {
-        HttpLine::new(Endpoint { address: self.address, token: token.to_owned() }, stream)
+        HttpLine::new(self.0.endpoint(token), stream)
     }
 
     /// A client of this principal that names these roots, and has shaken hands.
@@ -97,12 +68,12 @@ impl Listening {
     }
 
     fn number(&self) -> Pid {
-        Pid::from_raw(self.process.id().try_into().unwrap()).unwrap()
+        Pid::from_raw(self.0.child.id().try_into().unwrap()).unwrap()
     }
 
     /// The process that reads from the network.
     fn front(&self) -> Pid {
-        let children = fs::read_to_string(format!("/proc/{0}/task/{0}/children", self.process.id())).unwrap();
+        let children = fs::read_to_string(format!("/proc/{0}/task/{0}/children", self.0.child.id())).unwrap();
         Pid::from_raw(children.split_whitespace().next().unwrap().parse().unwrap()).unwrap()
     }
 }
@@ -122,7 +93,7 @@ fn read(client: &mut Client<HttpLine>, tool: &str, path: &std::path::Path) -> St
 #[test]
 fn two_principals_have_their_own_directories_and_servers() {
     let scene = Scene::new();
-    let hub = Listening::start(&scene, &servers());
+    let hub = Hub::start(&scene, &servers());
     let everything: Vec<String> = ["project", "other", "outside"].iter().map(|name| scene.uri(name)).collect();
     for stream in [OwnStream::None, OwnStream::Open] {
         // Each shares everything, and gets what its ceiling holds.
@@ -162,7 +133,7 @@ fn two_principals_have_their_own_directories_and_servers() {
 #[test]
 fn a_session_of_another_principal_is_not_to_be_had() {
     let scene = Scene::new();
-    let hub = Listening::start(&scene, &servers());
+    let hub = Hub::start(&scene, &servers());
     let ana = hub.client(ANA, OwnStream::None, &[scene.uri("project")]);
     let session = ana.line.session().unwrap().to_owned();
     for (token, status) in [(BEN, 404), ("", 401), (ANA, 200)] {
@@ -174,7 +145,7 @@ fn a_session_of_another_principal_is_not_to_be_had() {
         let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         assert!(headers.contains(&("mcp-session-id", &session)));
         let ping = message::request(7, "ping", Value::Null).to_string();
-        let head = Connection::open(hub.address).unwrap().ask("POST", "/mcp", &headers, &ping).unwrap();
+        let head = Connection::open(hub.0.address).unwrap().ask("POST", "/mcp", &headers, &ping).unwrap();
         assert_eq!(head.status, status, "{token}");
     }
 }
@@ -184,7 +155,7 @@ fn a_change_of_roots_reaches_the_servers_of_its_session_alone() {
     let scene = Scene::new();
     fs::create_dir(scene.path("project/part")).unwrap();
     fs::write(scene.path("project/part/file.txt"), "part").unwrap();
-    let hub = Listening::start(&scene, &servers());
+    let hub = Hub::start(&scene, &servers());
     let mut first = hub.client(ANA, OwnStream::Open, &[scene.uri("project")]);
     let mut second = hub.client(ANA, OwnStream::None, &[scene.uri("project")]);
     for client in [&mut first, &mut second] {
@@ -199,7 +170,7 @@ fn a_change_of_roots_reaches_the_servers_of_its_session_alone() {
 #[test]
 fn a_session_that_ends_ends_its_servers() {
     let scene = Scene::new();
-    let hub = Listening::start(&scene, &servers());
+    let hub = Hub::start(&scene, &servers());
     let mut client = hub.client(ANA, OwnStream::None, &[scene.uri("project")]);
     let process: u32 = client.text("a__process", json!({})).parse().unwrap();
     let lives = || fs::exists(format!("/proc/{process}")).unwrap();
@@ -211,29 +182,28 @@ fn a_session_that_ends_ends_its_servers() {
 #[test]
 fn on_a_signal_what_runs_finishes_and_nothing_is_left() {
     let scene = Scene::new();
-    let mut hub = Listening::start(&scene, &servers());
+    let mut hub = Hub::start(&scene, &servers());
     let mut client = hub.client(ANA, OwnStream::None, &[scene.uri("project")]);
     let process: u32 = client.text("a__process", json!({})).parse().unwrap();
     kill_process(hub.number(), Signal::TERM).unwrap();
-    assert_eq!(hub.process.wait().unwrap().code(), Some(0));
+    assert_eq!(hub.0.child.wait().unwrap().code(), Some(0));
     until("its server lives on", || !fs::exists(format!("/proc/{process}")).unwrap());
-    assert!(Connection::open(hub.address).is_err());
+    assert!(Connection::open(hub.0.address).is_err());
 }
 
 #[test]
 fn a_hub_does_not_outlive_its_front() {
     let scene = Scene::new();
-    let mut hub = Listening::start(&scene, &servers());
+    let mut hub = Hub::start(&scene, &servers());
     kill_process(hub.front(), Signal::KILL).unwrap();
-    assert_eq!(hub.process.wait().unwrap().code(), Some(2));
-    let said = || hub.said.lock().unwrap().join("\n");
-    until("it does not say why", || said().contains("the process that reads from the network has ended"));
+    assert_eq!(hub.0.child.wait().unwrap().code(), Some(2));
+    until("it does not say why", || hub.0.said().contains("the process that reads from the network has ended"));
 }
 
 #[test]
 fn the_process_that_reads_from_the_network_has_no_rights() {
     let scene = Scene::new();
-    let hub = Listening::start(&scene, &servers());
+    let hub = Hub::start(&scene, &servers());
     let front = hub.front().as_raw_nonzero();
     let status = fs::read_to_string(format!("/proc/{front}/status")).unwrap();
     let line = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).unwrap().trim().to_owned();
@@ -251,11 +221,11 @@ fn the_process_that_reads_from_the_network_has_no_rights() {
 #[test]
 fn a_log_names_the_trace_of_each_request() {
     let scene = Scene::new();
-    let hub = Listening::start_with(&scene, &servers(), &[("ROOTWARD_LOG", "info")]);
+    let hub = Hub::start_with(&scene, &servers(), &[("ROOTWARD_LOG", "info")]);
     let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
     let headers = [("traceparent", &*format!("00-{trace}-00f067aa0ba902b7-01"))];
-    assert_eq!(Connection::open(hub.address).unwrap().ask("GET", "/healthz", &headers, "").unwrap().status, 200);
-    until("the trace is not logged", || hub.said.lock().unwrap().iter().any(|line| line.contains(trace)));
+    assert_eq!(Connection::open(hub.0.address).unwrap().ask("GET", "/healthz", &headers, "").unwrap().status, 200);
+    until("the trace is not logged", || hub.0.said().contains(trace));
     let mut refused = self::hub(&scene, &servers(), &["--http", "127.0.0.1:0"]);
     let refused = refused.env("ROOTWARD_LOG", "a=b=c").output().unwrap();
     assert_eq!(refused.status.code(), Some(2));
@@ -265,12 +235,12 @@ fn a_log_names_the_trace_of_each_request() {
 #[test]
 fn figures_of_the_hub_and_of_its_front() {
     let scene = Scene::new();
-    let hub = Listening::start(&scene, &servers());
+    let hub = Hub::start(&scene, &servers());
     let mut client = hub.client(ANA, OwnStream::None, &[scene.uri("project")]);
     assert_eq!(read(&mut client, "a__read", &scene.path("project/file.txt")), "project");
     assert_eq!(read(&mut client, "a__read", &scene.path("other/file.txt")), "outside_roots");
     let bearer = format!("Bearer {ANA}");
-    let mut connection = Connection::open(hub.address).unwrap();
+    let mut connection = Connection::open(hub.0.address).unwrap();
     let head = connection.ask("GET", "/metrics", &[("authorization", &bearer)], "").unwrap();
     let told = connection.body().unwrap();
     assert_eq!(head.status, 200, "{told}");
@@ -283,9 +253,9 @@ fn figures_of_the_hub_and_of_its_front() {
         assert!(told.lines().any(|told| told == line), "{line}: {told}");
     }
     for path in ["/healthz", "/readyz"] {
-        assert_eq!(Connection::open(hub.address).unwrap().ask("GET", path, &[], "").unwrap().status, 200, "{path}");
+        assert_eq!(Connection::open(hub.0.address).unwrap().ask("GET", path, &[], "").unwrap().status, 200, "{path}");
     }
-    assert_eq!(Connection::open(hub.address).unwrap().ask("GET", "/metrics", &[], "").unwrap().status, 401);
+    assert_eq!(Connection::open(hub.0.address).unwrap().ask("GET", "/metrics", &[], "").unwrap().status, 401);
 }
 
 /// The hub has a limit of its own; what its clients are told is the same as when the front's is reached.
@@ -294,7 +264,7 @@ fn a_hub_that_is_full_says_so() {
     let scene = Scene::new();
     let mut config = servers();
     config["rootward"] = json!({"limits": {"sessions": 1}});
-    let hub = Listening::start(&scene, &config);
+    let hub = Hub::start(&scene, &config);
     let first = hub.client(ANA, OwnStream::None, &[scene.uri("project")]);
     let bearer = format!("Bearer {BEN}");
     let headers = [
@@ -304,7 +274,7 @@ fn a_hub_that_is_full_says_so() {
     ];
     let hello = message::request(1, "initialize", message::hello(json!({}))).to_string();
     let ask = || {
-        let mut connection = Connection::open(hub.address).unwrap();
+        let mut connection = Connection::open(hub.0.address).unwrap();
         let head = connection.ask("POST", "/mcp", &headers, &hello).unwrap();
         (head.status, head.headers.contains_key("retry-after"), connection.body().unwrap())
     };
@@ -321,7 +291,7 @@ fn a_hub_that_is_full_says_so() {
 #[test]
 fn limits_of_the_front_are_settings() {
     let scene = Scene::new();
-    let hub = Listening::start_with_settings(&scene, &servers(), "[http.limits]\nsessions_per_principal = 1\n");
+    let hub = Hub::start_with_settings(&scene, &servers(), "[http.limits]\nsessions_per_principal = 1\n");
     let _first = hub.client(ANA, OwnStream::None, &[scene.uri("project")]);
     let hello = message::request(1, "initialize", message::hello(json!({}))).to_string();
     assert_eq!(hub.line(ANA, OwnStream::None).request("POST", &hello).unwrap().0.status, 503);
