@@ -60,6 +60,8 @@ pub(super) enum Needs {
     Nothing,
     /// Debian's Chromium.
     Browser,
+    /// Minutes for the download of its package.
+    Time,
 }
 
 /// How often a server is started.

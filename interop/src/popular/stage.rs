@@ -13,14 +13,22 @@ use tempfile::TempDir;
 
 use super::install::Installed;
 use super::registry::Served;
+<<<<<<< HEAD:interop/src/popular/stage.rs
 use super::server::Server;
 use taskkit::conversation::{Conversation, Roots};
+=======
+use super::server::{Needs, Server};
+use crate::conversation::{Conversation, Roots};
+>>>>>>> w-readme:xtask/src/popular/stage.rs
 
 /// A user that owns nothing.
 const NOBODY: u32 = 65534;
 
 /// How long a client waits for each message.
 const PATIENCE: Duration = Duration::from_mins(3);
+
+/// The same where a very large package is fetched meanwhile: as long as Rootward lets a fetch take.
+const PATIENCE_WITH_LARGE: Duration = Duration::from_mins(10);
 
 /// The script of the one server that lies in the project.
 const SCRIPT: &str = include_str!("../../../peers/popular/server.py");
@@ -219,7 +227,8 @@ impl Stage<'_> {
             Sharing::Client | Sharing::ClientWithinRoot => Roots::Named(project),
             Sharing::Root | Sharing::Nobody => Roots::Unknown,
         };
-        Conversation::start_with_patience(command, roots, PATIENCE)
+        let patience = if start.server.needs == Needs::Time { PATIENCE_WITH_LARGE } else { PATIENCE };
+        Conversation::start_with_patience(command, roots, patience)
     }
 
     /// What the user puts before the server's command.

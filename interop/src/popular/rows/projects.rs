@@ -1,6 +1,6 @@
 //! Servers that work with a project in JavaScript.
 
-use crate::popular::server::{Extra, PLAIN, Server, call, fails, outside};
+use crate::popular::server::{Extra, Needs, PLAIN, Server, call, fails, outside};
 
 const SCRIPT: (&str, &str) = ("app.js", "var unused = 1;\n");
 const RULES: (&str, &str) = ("eslint.config.mjs", "export default [{ rules: { \"no-unused-vars\": \"error\" } }];\n");
@@ -44,8 +44,10 @@ pub(super) const SERVERS: &[Server] = &[
         recipe: Some("task-master"),
         command: "npx -y task-master-ai",
         environment: &[("ANTHROPIC_API_KEY", "none")],
-        files: &[TASKS],
+        // Without settings in a repository, it prints a warning where its answers go; a client that it talks to directly ends there.
+        files: &[TASKS, (".taskmaster/config.json", "{}")],
         tools: 7,
+        needs: Needs::Time,
         calls: &[call("get_tasks", r#"{"projectRoot": "$PROJECT"}"#, "Count the sheep")],
         refused: &[outside("get_tasks", r#"{"projectRoot": "$OTHER"}"#)],
         also: &[Extra::AcceptsByItself {
