@@ -78,6 +78,8 @@ async fn the_list_is_short() {
         let told = list.to_string();
         assert!(roots.iter().all(|root| told.matches(&stage.name(root)).count() >= 1), "{told}");
         assert!(!told.contains("\"format\"") && !told.contains("$schema"), "{told}");
+        let tools = list["result"]["tools"].as_array().unwrap();
+        assert!(tools.iter().all(|tool| tool["inputSchema"].get("description").is_none()), "{told}");
     }
 }
 
