@@ -67,7 +67,9 @@ async fn tools_that_read_say_so() {
 async fn the_list_is_short() {
     let stage = Stage::new();
     let roots = ["one", "two", "three", "four", "five"].map(|name| format!("projects/of-mine/{name}"));
-    roots.iter().for_each(|root| stage.directory(root));
+    for root in &roots {
+        stage.directory(root);
+    }
     let roots = roots.each_ref().map(String::as_str);
     for roots in [&roots[..1], &roots[..]] {
         let mut client = stage.connect(roots).await;
