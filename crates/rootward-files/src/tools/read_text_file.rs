@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     limit: Option<Count>,
 }
 
-/// The same for `read_file`, whose schema is that of the reference server.
+// The same for `read_file`, whose schema is that of the reference server. A doc comment would be in the schema.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct OldArguments(#[schemars(with = "OldSchema")] Arguments);
 

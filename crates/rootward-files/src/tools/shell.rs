@@ -38,7 +38,7 @@ impl FileTool for Shell {
     const ABOUT: About = About {
         name: "shell",
         title: "Run Command",
-        description: "Run a shell command, confined by the kernel to the shared directories. It has an empty home of its own and no \
+        description: "Run a shell command, confined by the kernel to the shared directories. It has a home of its own and no \
                       secrets in its environment. When it ends, its home and its background processes go.",
         effect: Effect::Runs,
         output: Output::Data(properties),
