@@ -108,7 +108,7 @@ impl Candidate {
         let why = format!("{}{detail}", kind.words());
         let reason = Reason { kind, file: file.to_owned(), why, certainty };
         match self.reasons.iter_mut().find(|known| known.kind == kind && known.why == reason.why) {
-            // Two files that say the same are one reason, the surer or else the first by name.
+            // If two files give the same reason, keep the more certain one, or else the first by name.
             Some(known) => {
                 let order = |reason: &Reason| (std::cmp::Reverse(reason.certainty), reason.file.clone());
                 if order(&reason) < order(known) {

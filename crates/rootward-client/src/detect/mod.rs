@@ -20,6 +20,7 @@
 //!
 //! # Layout
 //!
+//! - [`detect`] looks below grants, [`detect_ambient`] below directories; [`DetectOptions`] and [`Limits`] say how far.
 //! - [`Detection`], [`Suggestion`], [`Reason`], [`Kind`]: the results. [`Progress`]: how far a long scan has come.
 //! - `scan.rs` is the walk; `detectors/` has a file for each kind of evidence, which parses one file's text and
 //!   nothing else; `join.rs` turns their findings into suggestions.

@@ -175,7 +175,7 @@ fn start(
     let mut words = words.iter().map(|word| filled(word)).collect::<Result<VecDeque<String>, String>>()?;
     let program = words.pop_front().unwrap_or_default();
     let variables = line.variables.iter().map(|(name, value)| Ok((name.clone(), filled(value)?)));
-    // Those of the entry come last and win, as they do in the clients.
+    // The entry's variables come last and win, as in the clients.
     let variables =
         line.from_file.known().iter().cloned().map(Ok).chain(variables).collect::<Result<Vec<_>, String>>()?;
     let directory = match &line.directory {
