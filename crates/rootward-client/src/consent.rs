@@ -1,7 +1,7 @@
-//! The user's yes, without which nothing is shared: once, for this session, or always.
+//! The user's consent, without which nothing is shared: once, for this session, or always.
 //!
-//! Asking is the host's: it knows how. What it was answered, it gives to [`Consents`], which puts each yes on record before it
-//! counts, remembers those for a session, and saves those for always in the [`Store`]. Each can be taken back.
+//! The host asks the user: it knows how. It passes the answer to [`Consents`], which records each consent before it
+//! counts, remembers those for a session, and saves those for always in the [`Store`]. Each can be withdrawn.
 
 use std::path::{Path, PathBuf};
 
@@ -10,36 +10,36 @@ use rootward_protocol::{RootRefusal, RootRefusalKind};
 
 use crate::store::{Audience, Document, Kept, Record, SavedRoot, Store, StoreError, YesOnRecord, change_event};
 
-/// What somebody would like to have.
+/// A request for access.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Wish {
     /// The directory or file: absolute, without links.
     pub path: PathBuf,
-    /// What it is wanted for.
+    /// The requested access.
     pub access: Access,
-    /// The client or server that is to have it; all, where it is none.
+    /// The client or server that gets it; everybody if `None`.
     pub peer: Option<String>,
 }
 
-/// A wish that was granted. Not to be copied: a yes that is meant once is used once. Only [`Consents`] makes one.
+/// A granted wish. It cannot be copied: a consent for once is used once. Only [`Consents`] creates it.
 #[derive(PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub struct Permit {
-    /// What was wished for.
+    /// The granted wish.
     pub wish: Wish,
     /// For how long.
     pub yes: Yes,
 }
 
-/// The yeses of one session. It ends with this value.
+/// The consents of one session, which ends with this value.
 #[derive(Debug, Default)]
 pub struct Consents {
     session: Vec<Wish>,
 }
 
 impl Wish {
-    /// A wish for the directory or file that a URI names, if it can be shared. The error converts to the error objects of the protocol:
-    /// `Invalid root URI` and `Root access denied`. `home` is the user's own.
+    /// A wish for the directory or file that a URI names, if it can be shared. The error converts to the protocol's
+    /// error objects: `Invalid root URI` and `Root access denied`. `home` is the user's own.
     ///
     /// ```
     /// use rootward_client::consent::Wish;
@@ -69,7 +69,7 @@ impl Wish {
         }
     }
 
-    /// Whether granting `self` grants `other`, too.
+    /// Whether granting `self` also grants `other`.
     fn covers(&self, other: &Wish) -> bool {
         let for_them = self.peer.is_none() || self.peer == other.peer;
         for_them && other.path.starts_with(&self.path) && self.access.contains(other.access)
@@ -85,17 +85,17 @@ impl Wish {
 }
 
 impl Consents {
-    /// What was said yes to for this session.
+    /// The consents for this session.
     #[cfg(feature = "provider")]
     pub(crate) fn session(&self) -> &[Wish] {
         &self.session
     }
 
-    /// The yes that covers a wish; where there is none, the user has to be asked.
+    /// The consent that covers a wish; if `None`, the user has to be asked.
     pub fn given(&self, wish: &Wish, kept: &Kept) -> Option<Yes> {
-        // The deepest saved root decides: what is shared less below a root was meant so.
+        // The deepest saved root decides: if it gives less than a root above, that was intended.
         let saved = kept.governing(&wish.path, wish.peer.as_deref());
-        // SECURITY: a yes to one peer is none to another, nor one to more access
+        // SECURITY: consent for one peer does not cover another peer, nor more access
         // (test: a_yes_covers_what_it_was_given_for)
         if saved.is_some_and(|access| access.contains(wish.access)) {
             return Some(Yes::Always);
@@ -103,7 +103,7 @@ impl Consents {
         self.session.iter().any(|given| given.covers(wish)).then_some(Yes::Session)
     }
 
-    /// Takes the user's yes: puts it on record, and keeps it for as long as it was meant.
+    /// Records the user's consent, and keeps it for as long as it was meant.
     pub fn give_ambient(
         &mut self,
         wish: Wish,
@@ -127,8 +127,8 @@ impl Consents {
         Ok(Permit { wish, yes })
     }
 
-    /// Takes back what was said for this path and peer, in this session and for always; says how much that was. Where a root is
-    /// shared with others, too, it stays shared with them.
+    /// Withdraws consent for this path and peer, both for this session and for always; returns how many consents
+    /// that removed. A root that is also shared with others stays shared with them.
     pub fn withdraw_ambient(
         &mut self,
         path: &Path,
@@ -138,7 +138,7 @@ impl Consents {
     ) -> Result<usize, StoreError> {
         let is_meant = |wish: &Wish| wish.path == path && wish.peer.as_deref() == peer;
         let (taken, kept): (Vec<Wish>, Vec<Wish>) = self.session.drain(..).partition(is_meant);
-        // Less is shared from here on, whether or not the rest can be done.
+        // From here on less is shared, even if the rest fails.
         self.session = kept;
         for wish in &taken {
             let event = change_event(RootChange::Remove, &wish.as_root(), Yes::Session, record);
@@ -149,7 +149,7 @@ impl Consents {
     }
 }
 
-/// Saves a wish: as a root of its own, or as more access to the one that is there for the same peer.
+/// Saves a wish: as a new root, or as more access to the existing root for the same peer.
 fn save(document: &mut Document, wish: &Wish, record: &Record<'_>) {
     let audience = wish.audience();
     let known = document.roots().iter().position(|root| root.path == wish.path && root.audience == audience);
@@ -162,8 +162,8 @@ fn save(document: &mut Document, wish: &Wish, record: &Record<'_>) {
     }
 }
 
-/// Takes a path back from a peer: out of the entries that name it, and by an entry that gives it nothing where the path is shared
-/// with all. Without a peer, takes back what is for all. Gives back how many entries that changed.
+/// Withdraws a path from a peer: removes the peer from the entries that name it, and adds an entry without access if
+/// the path is shared with all. Without a peer, withdraws what is for all. Returns how many entries changed.
 pub fn withdraw(document: &mut Document, path: &Path, peer: Option<&str>) -> usize {
     let Some(peer) = peer else { return withdraw_from_all(document, path) };
     let at_path = |root: &&SavedRoot| root.path == path;
@@ -190,7 +190,7 @@ pub fn withdraw(document: &mut Document, path: &Path, peer: Option<&str>) -> usi
         changed += 1;
     }
     if let Some(for_all) = for_all.filter(|_| !has_nothing) {
-        // SECURITY: without an entry of its own the peer would have what all have, which may be more
+        // SECURITY: without its own entry, the peer would get what everybody gets, which may be more
         // (test: a_yes_is_taken_back_from_one_and_stays_for_others)
         document.add(&SavedRoot { access: Access::NONE, audience: Audience::of([peer.to_owned()]), ..for_all });
         changed += 1;
@@ -242,16 +242,16 @@ mod tests {
         ] {
             assert_eq!(given(&consents, &other), None, "{other:?}");
         }
-        // Another session knows nothing of it.
+        // Another session does not know about it.
         assert_eq!(given(&Consents::default(), &asked), None);
         consents.give_ambient(asked.clone(), Yes::Always, &store, &record).unwrap();
         assert_eq!(given(&Consents::default(), &asked), Some(Yes::Always));
         assert_eq!(given(&Consents::default(), &wish("/p", Access::READ, Some("editor"))), None);
-        // More access for the same peer is the same root.
+        // More access for the same peer extends the same root.
         consents.give_ambient(wish("/p", Access::WRITE, Some("git")), Yes::Always, &store, &record).unwrap();
         let kept = store.load_ambient().unwrap();
         assert_eq!((kept.roots.len(), kept.roots[0].access), (1, Access::READ | Access::WRITE));
-        // Taken back, here and for good.
+        // Withdrawn, here and permanently.
         assert_eq!(consents.withdraw_ambient(Path::new("/p"), Some("git"), &store, &record).unwrap(), 2);
         assert_eq!(given(&consents, &asked), None);
     }
@@ -277,7 +277,7 @@ mod tests {
         assert_eq!(withdraw(None).len(), 1, "it was never for everybody");
         assert_eq!(withdraw(Some("git")), [Audience::of(["editor".to_owned()])]);
         assert_eq!(withdraw(Some("editor")), []);
-        // What is shared with all is taken from one by an entry of its own.
+        // One peer loses what is shared with all through an entry of its own.
         let root = SavedRoot::new("/p", Access::READ);
         let add = |document: &mut Document| {
             document.add(&root);
@@ -292,7 +292,7 @@ mod tests {
         assert_eq!((given(Some("git")), given(Some("editor"))), (Some(Access::NONE), Some(Access::READ)));
     }
 
-    /// A log that cannot be written: no yes counts.
+    /// If the log cannot be written, no consent counts.
     #[test]
     fn a_yes_that_is_not_on_record_is_none() {
         struct Full;

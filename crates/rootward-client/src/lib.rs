@@ -2,14 +2,15 @@
 //!
 //! # Layout
 //!
-//! - [`adopt`]: puts `rootward wrap` before the servers in those files, and takes it out again.
-//! - [`detect`]: what could be shared. Suggestions only: what a repository holds is not what its user wants.
-//! - [`choose`]: what was found and what is saved as one list to choose from, and what a choice changes.
-//! - [`consent`]: the user's yes: once, for this session, or always.
-//! - [`import`]: what other clients were told, from their config files. Suggestions, too.
+//! - [`adopt`]: puts `rootward wrap` before the servers in other clients' config files, and removes it again.
+//! - [`detect`]: finds what could be shared. It only suggests: a repository's content does not say what its user
+//!   wants.
+//! - [`choose`]: one list of found and saved directories to choose from, and what a choice changes.
+//! - [`consent`]: the user's consent: once, for this session, or always.
+//! - [`import`]: reads the config files of other clients. Also only suggests.
 //! - [`store`]: what the user chose to share, in `roots.toml`.
-//! - `provider` (feature `provider`): tells the servers of a host, and tells them again when it changes.
-//! - [`watch`]: what becomes of it while a program runs, on disk and in the file.
+//! - `provider` (feature `provider`): tells a host's servers about the roots, and again when they change.
+//! - [`watch`]: notices changes to the roots and to the file while a program runs.
 
 pub mod adopt;
 pub mod choose;

@@ -1,5 +1,5 @@
-//! `rootward adopt`: puts `rootward wrap` before the servers in other clients' config files, or one `rootward hub` in their place, and takes
-//! it out again.
+//! `rootward adopt`: puts `rootward wrap` before the servers in other clients' config files, or replaces them with
+//! one `rootward hub`, and undoes it.
 
 mod another;
 mod diff;
@@ -31,12 +31,12 @@ use self::trying::Tried;
 use crate::Outcome;
 use crate::message::{self, Hinted};
 
-/// Put `rootward wrap` before the servers in other clients' config files, or one `rootward hub` in their place
+/// Put `rootward wrap` before the servers in other clients' config files, or replace them with one `rootward hub`
 ///
-/// Finds the config files of Claude Code, Claude Desktop, Cursor, VS Code, Codex, Gemini CLI, opencode, Windsurf and Zed: the user's own
-/// and those of the project in the working directory. Shows the change, asks, and replaces each file only if nobody else changed it
-/// meanwhile. Comments, order and everything else in a file stay as they are. Then each server is started once, confined, to see whether
-/// it works. `--undo` takes it all out again.
+/// Finds the config files of Claude Code, Claude Desktop, Cursor, VS Code, Codex, Gemini CLI, opencode, Windsurf and
+/// Zed: your own and those of the project in the working directory. Shows the change, asks, and replaces each file
+/// only if nobody else changed it in the meantime. Comments, order and everything else in a file stay as they are.
+/// Then it starts each server once, confined, to see whether it works. `--undo` reverts everything.
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Adopt {
@@ -44,11 +44,12 @@ pub(crate) struct Adopt {
     /// `zed`), or only this file
     #[arg(value_name = "CLIENT|FILE")]
     target: Option<OsString>,
-    /// Move the servers into a file of their own, and put one entry in their place: `rootward hub`, which runs them all. Servers that the hub
-    /// cannot run stay where they are
+    /// Move the servers into a file of their own, and replace them with one entry: `rootward hub`, which runs them
+    /// all. Servers that the hub cannot run stay where they are
     #[arg(long)]
     hub: bool,
-    /// Take it out again: a file that nobody changed since gets its old bytes back; in others, each server gets its own command back
+    /// Revert: a file that nobody changed since gets its old bytes back; in others, each server gets its own command
+    /// back
     #[arg(long)]
     undo: bool,
     /// Do not start the servers afterwards
@@ -58,14 +59,14 @@ pub(crate) struct Adopt {
     scripted: Scripted,
 }
 
-/// For scripts.
+/// Flags for scripts.
 #[derive(Args, Debug)]
 struct Scripted {
-    /// Do not ask. Servers of a project's files are not started then
+    /// Do not ask. Servers from a project's files are not started then
     #[arg(long)]
     yes: bool,
-    /// Answer with one JSON object: `files` (each with `client`, `file`, `holder`, `changed`, `error`, `servers`, `hubs`, `not_understood`; with
-    /// `--undo`: `restored`, `left` and `kept`) and `unread`
+    /// Print one JSON object: `files` (each with `client`, `file`, `holder`, `changed`, `error`, `servers`, `hubs`,
+    /// `not_understood`; with `--undo`: `restored`, `left` and `kept`) and `unread`
     #[arg(long)]
     json: bool,
 }
@@ -78,7 +79,7 @@ struct Desk {
     environment: Environment,
     directories: Directories,
     material: Material,
-    /// What `wrap` knows about servers.
+    /// The recipes that `wrap` knows.
     book: Book,
     shelf: Shelf,
     here: Option<PathBuf>,
@@ -103,12 +104,12 @@ impl Desk {
     }
 }
 
-/// Who said yes.
+/// Who consented.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Yes {
-    /// A person, to what was shown.
+    /// A person, after seeing the change.
     Person,
-    /// The command line.
+    /// The command line, with `--yes`.
     Flag,
 }
 
@@ -152,7 +153,7 @@ impl Adopt {
         Ok(outcome.and(if gathered.unread.is_empty() { Outcome::Done } else { Outcome::Failed }))
     }
 
-    /// Writes the files, and starts the servers.
+    /// Writes the files and starts the servers.
     fn carry_out(&self, gathered: &mut Gathered, yes: Yes, desk: &Desk) -> Result<Outcome> {
         let mut outcome = Outcome::Done;
         let mut adopted = 0;
@@ -183,12 +184,12 @@ impl Adopt {
         Ok(outcome)
     }
 
-    /// The user's yes; none where the answer is no, or nobody can be asked.
+    /// The user's consent; `None` if the answer is no. Fails if nobody can be asked.
     fn ask(&self, question: &str, hint: &str) -> Result<Option<Yes>> {
         if self.scripted.yes {
             return Ok(Some(Yes::Flag));
         }
-        // SECURITY: a file of another program's is changed on a person's word only
+        // SECURITY: a file of another program is changed only with a person's consent
         // (test: nothing_is_changed_without_a_yes)
         if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
             message::error("nothing was changed: there is no terminal to ask on");
@@ -224,7 +225,7 @@ fn counted(servers: usize) -> String {
     if servers == 1 { "1 server".to_owned() } else { format!("{servers} servers") }
 }
 
-/// Why a file was not replaced, in the house form.
+/// Why a file was not replaced, in the house format.
 fn not_replaced(error: &ShelfError) -> String {
     match error {
         ShelfError::File(error) => not_read(error),
@@ -232,7 +233,7 @@ fn not_replaced(error: &ShelfError) -> String {
     }
 }
 
-/// Why a file cannot be read, in the house form.
+/// Why a file cannot be read, in the house format.
 fn not_read(error: &FileError) -> String {
     match error {
         FileError::System(error) => message::system_text(&error.to_string()),
@@ -240,7 +241,7 @@ fn not_read(error: &FileError) -> String {
     }
 }
 
-/// What a person may have to do besides.
+/// What a person may still have to do.
 fn hints(gathered: &Gathered) -> Vec<String> {
     let mut hints = Vec::new();
     let silent = [Client::ClaudeDesktop, Client::Windsurf, Client::Zed];
@@ -274,7 +275,7 @@ fn verdict_word(verdict: &Verdict) -> &'static str {
     }
 }
 
-/// A name on a terminal.
+/// A name, safe for a terminal.
 fn name(text: &str) -> String {
     Shown::new(text).to_string()
 }
@@ -287,7 +288,7 @@ mod tests {
     use rootward_client::import::{CommandLine, FileVariables};
     use rootward_sandbox::PassedVariable;
 
-    /// The client's side does not know what `wrap` takes for the name of a variable.
+    /// The client library cannot see what `wrap` accepts as the name of a variable, so compare.
     #[test]
     fn wrap_takes_every_variable_that_is_named() {
         let odd = ["A", "a.b", "A B", "ä", "-x", "--root", "", "=", "A=", "*", "A*", "AB*", "A*B", "\0", "$(x)", "\n"];

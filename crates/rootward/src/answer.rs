@@ -10,22 +10,22 @@ use serde::Serialize;
 
 use crate::decision::Decision;
 
-/// What is answered for one path.
+/// The answer for one path.
 #[derive(Debug, Serialize)]
 pub(crate) struct Answer<'a> {
-    /// As asked; null where the question could not be read.
+    /// As asked; null if the question could not be parsed.
     pub(crate) path: Option<Cow<'a, str>>,
     pub(crate) decision: &'static str,
-    /// Why not; null where allowed.
+    /// Why it was denied; null if allowed.
     pub(crate) code: Option<&'static str>,
-    /// The root that the place lies in, as it was named.
+    /// The root that contains the place, as it was named.
     pub(crate) root: Option<Cow<'a, str>>,
     /// Where the path leads.
     pub(crate) resolved: Option<Cow<'a, str>>,
-    /// What was wrong with the question itself.
+    /// What is wrong with the question itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<String>,
-    /// Roots that the question itself named and that cannot be used, each with the reason.
+    /// The question's own roots that cannot be used, each with the reason.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     pub(crate) left_out: &'a [String],
 }
@@ -54,7 +54,7 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// The answer to a question that cannot be decided: a refusal.
+    /// The answer to a question that cannot be decided: a denial.
     pub(crate) fn unreadable(path: Option<&'a str>, error: String) -> Answer<'a> {
         Answer {
             path: path.map(Cow::Borrowed),
@@ -68,7 +68,7 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// A path as it is where it is text, and as it is shown where it is not UTF-8: JSON holds text only.
+/// A path as it is if it is text, and escaped if it is not UTF-8: JSON holds only text.
 pub(crate) fn text(path: &OsStr) -> Cow<'_, str> {
     path.to_str().map_or_else(|| Shown::new(path).to_string().into(), Cow::Borrowed)
 }

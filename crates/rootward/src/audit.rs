@@ -1,7 +1,7 @@
-//! `rootward audit`: what was decided or changed and who asked, and whether the record is whole.
+//! `rootward audit`: what was decided or changed, who asked, and whether the log is intact.
 //!
-//! The record is Rootward's own and is read by name; what stands in it is not trusted. A path and the name of a tool come from a
-//! peer, and whoever can write the user's files can write the log.
+//! The log is Rootward's own and is read by name, but its content is not trusted. A path and the name of a tool come
+//! from a peer, and anyone who can write the user's files can write the log.
 
 mod chosen;
 mod entry;
@@ -22,10 +22,10 @@ use rootward_core::env::{Directories, Environment};
 use crate::Outcome;
 use crate::message::{self, Hinted};
 
-/// Show the record of decisions, follow it, or check that it is whole
+/// Show the audit log, follow it, or verify that it is intact
 ///
-/// A server on `rootward-server` keeps it if its author says so. It lies in `$XDG_STATE_HOME/rootward/audit/`
-/// (`~/.local/state/rootward/audit/` unless set), inside no root.
+/// A server built on `rootward-server` keeps a log if its author turns it on. The log is in
+/// `$XDG_STATE_HOME/rootward/audit/` (`~/.local/state/rootward/audit/` unless set), outside every root.
 #[derive(Args, Debug)]
 pub(crate) struct Audit {
     #[command(subcommand)]
@@ -39,7 +39,7 @@ enum Verb {
     Verify(verify::Verify),
 }
 
-/// Where the log lies.
+/// Where the log is.
 #[derive(Debug)]
 struct Place {
     directory: PathBuf,

@@ -16,10 +16,11 @@ use rootward_sandbox::{Store, Stored};
 use crate::Outcome;
 use crate::message::{Hinted, from_home};
 
-/// List or remove the packages that `npx`, `uvx` and their like were to run
+/// List or remove the packages that `npx`, `uvx` and similar commands run
 ///
-/// Rootward fetches a package once for all projects and starts it from there, read-only. It lies in `$XDG_CACHE_HOME/rootward/packages`
-/// (`~/.cache/rootward/packages` unless set), inside no root. Everything there can be fetched again.
+/// Rootward fetches a package once for all projects and starts it from there, read-only. The packages are in
+/// `$XDG_CACHE_HOME/rootward/packages` (`~/.cache/rootward/packages` unless set), outside every root. Everything
+/// there can be fetched again.
 #[derive(Args, Debug)]
 pub(crate) struct Cache {
     #[command(subcommand)]
@@ -32,7 +33,7 @@ enum Verb {
     Clean(clean::Clean),
 }
 
-/// The store, and where it lies.
+/// The store and its location.
 #[derive(Debug)]
 struct Place {
     store: Store,

@@ -1,4 +1,4 @@
-//! How a config file calls this program.
+//! How a config file should call this program.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use rootward_sandbox::Program;
 
 use crate::message::Hinted;
 
-/// This program: by its bare name where that finds it, else by its path.
+/// This program: by its bare name if that finds it, else by its path.
 pub(crate) fn caller_ambient() -> Result<Caller> {
     let this = std::env::current_exe().context("cannot tell where this program lies")?;
     let path = this.to_str().ok_or_else(|| Hinted {
@@ -21,7 +21,7 @@ pub(crate) fn caller_ambient() -> Result<Caller> {
     Ok(Caller { path: path.to_owned(), called: if by_name { Called::ByName } else { Called::ByPath } })
 }
 
-/// Where a program of this name lies.
+/// The path of a program with this name.
 pub(crate) fn place_ambient(program: &str, directory: Option<&Path>) -> Option<PathBuf> {
     let path = std::env::var_os("PATH");
     let here = std::env::current_dir().unwrap_or_default();

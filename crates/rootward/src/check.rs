@@ -20,16 +20,17 @@ use crate::message;
 
 /// Decide whether paths may be used
 ///
-/// Prints a line for each path that is allowed, and says on standard error why another is not. Links are followed: where a
-/// path leads decides, not how it is written. `allow` says that the roots give the access; whether the file's own permissions
-/// do is for the system to say.
+/// Prints a line for each allowed path; standard error says why a path was denied. Links are followed: the decision
+/// is about the place that a path leads to. `allow` means that the roots give the access; the file's own permissions
+/// may still deny it.
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Check {
     #[command(flatten)]
     question: Question,
-    /// Answer with one JSON object a line: `path`, `decision` (`allow` or `deny`), `code`, `root`, `resolved`. JSON holds text
-    /// only: a byte that is not UTF-8 becomes `\xNN`, and a name that really holds these four characters looks the same
+    /// Print one JSON object per line: `path`, `decision` (`allow` or `deny`), `code`, `root`, `resolved`. JSON
+    /// holds only text: a byte that is not UTF-8 becomes `\xNN`, and a name that really holds these four characters
+    /// looks the same
     #[arg(long)]
     json: bool,
     /// Read JSON lines `{"path": …, "access"?: …, "roots"?: […], "base"?: …}` and answer each in order, as `--json` does;
@@ -89,10 +90,10 @@ impl Check {
                     writeln!(out, "allow  {} -> {place} (root {root}{absent})", Shown::new(path))?;
                 }
                 Decision::Deny(refused) => {
-                    // In the order of the paths where both streams go to one terminal.
+                    // Keeps the order of the paths if both streams go to one terminal.
                     out.flush()?;
                     message::error(&refused.denial.for_operator());
-                    // Said once, after all the errors: ten paths outside need no ten lists of the same roots.
+                    // Hints come once, after all errors: ten paths outside do not need ten lists of the same roots.
                     hints.extend(hint(refused, guard, ground, in_force).filter(|hint| !hints.contains(hint)));
                 }
             }

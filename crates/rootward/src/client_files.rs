@@ -1,4 +1,4 @@
-//! What `adopt --json` and `roots import --json` say alike about the config files of clients.
+//! What `adopt --json` and `roots import --json` both say about the config files of clients.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -22,7 +22,7 @@ pub(crate) struct ToldMistake<'f> {
 pub(crate) struct ToldUnread<'f> {
     client: &'static str,
     file: Cow<'f, str>,
-    /// Null where it is not the text that is wrong.
+    /// Null if the text is not the problem.
     line: Option<usize>,
     column: Option<usize>,
     says: Cow<'f, str>,
@@ -35,7 +35,7 @@ impl<'f> From<&'f Mistake> for ToldMistake<'f> {
 }
 
 impl<'f> ToldUnread<'f> {
-    /// Where the text is wrong, the mistake says more than the reason.
+    /// If the text is invalid, the mistake says more than the reason.
     pub(crate) fn new(
         client: Client,
         file: &'f Path,
@@ -52,7 +52,7 @@ impl<'f> ToldUnread<'f> {
     }
 }
 
-/// Who answers for a file.
+/// Who is responsible for a file.
 pub(crate) fn holder_word(holder: Holder) -> &'static str {
     match holder {
         Holder::User => "user",
@@ -60,7 +60,7 @@ pub(crate) fn holder_word(holder: Holder) -> &'static str {
     }
 }
 
-/// The one project that has a server, if only one has.
+/// The project that has a server, if only one has.
 pub(crate) fn project_of(scope: &Scope) -> Option<&str> {
     match scope {
         Scope::User => None,

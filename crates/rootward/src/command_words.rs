@@ -1,12 +1,13 @@
 //! Which words of `wrap` and `sandbox` are Rootward's own, and where the command begins.
 //!
-//! Some clients drop the `--` from a command line that they save. So the first word that is not an option of Rootward's is the
-//! command, and everything after it belongs to the command, also what looks like an option of Rootward's. Roots before a `--` keep
-//! working. Where a line could mean two things, it is an error that says how to write it: a parser that guesses could start a
-//! program that the user meant as a root, or share a directory that the user meant as an argument.
+//! Some clients drop the `--` from a command line that they save. So the first word that is not an option of
+//! Rootward is the command, and everything after it belongs to the command, even if it looks like an option of
+//! Rootward. Roots before a `--` keep working. An ambiguous line is an error that says how to write it: a parser
+//! that guesses could start a program that the user meant as a root, or share a directory that the user meant as an
+//! argument.
 //!
-//! The words are rewritten before `clap` reads them: a root becomes `--root=ROOT`, and a `--` is put before the command. `clap` knows
-//! no other positional argument, so a line that is not understood here is refused there.
+//! The words are rewritten before `clap` parses them: a root becomes `--root=ROOT`, and a `--` is put before the
+//! command. `clap` knows no other positional argument, so it refuses a line that is not understood here.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -18,7 +19,7 @@ use rootward_sandbox::Program;
 
 use crate::message::{Hinted, for_shell};
 
-/// What ends the words that are Rootward's own.
+/// The end of Rootward's own words.
 const END: &str = "--";
 
 /// The words of this process, rewritten if its verb starts a command.
@@ -30,7 +31,7 @@ pub(crate) fn arranged_ambient(words: impl IntoIterator<Item = OsString>) -> Res
     Ok(words)
 }
 
-/// That no command was named at all.
+/// The error if no command was given at all.
 pub(crate) fn no_command(verb: Verb) -> anyhow::Error {
     let hint = format!("`rootward {} [--root DIR]… COMMAND`", verb.name());
     Hinted { says: "no command was named".to_owned(), hint }.into()
@@ -78,17 +79,17 @@ impl Verb {
 enum Form {
     /// `--`.
     End,
-    /// An option that is complete.
+    /// A complete option.
     Option,
     /// An option whose value is the next word.
     OptionWithValue,
-    /// An option that Rootward does not have, or one for `clap` alone, as `--help` is.
+    /// An option that Rootward does not have, or one that only `clap` handles, such as `--help`.
     OtherOption,
     /// A root, or a word of the command.
     Plain,
 }
 
-/// What a plain word could mean, by its text and by what is on the disk.
+/// What a plain word could mean, by its text and by what is on disk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Meaning {
     /// A directory, a `file:` URI, or a text with an access suffix.
@@ -96,18 +97,18 @@ enum Meaning {
     /// A file that is not a program: possible as a root, useless as a command.
     File,
     Program,
-    /// A program, and also a root.
+    /// Both a program and a possible root.
     Both,
-    /// Nothing is there by this name.
+    /// Nothing with this name exists.
     Neither,
 }
 
-/// How a plain word is looked up.
+/// How to look up a plain word.
 trait Look {
     fn meaning(&self, word: &OsStr) -> Meaning;
 }
 
-/// The words behind a verb.
+/// The words after a verb.
 struct Line<'w> {
     verb: Verb,
     words: &'w [OsString],
@@ -132,7 +133,7 @@ impl Line<'_> {
         while let Some(word) = rest.next_plain() {
             match look.meaning(word) {
                 Meaning::Root | Meaning::File | Meaning::Both => rest.take_root(),
-                // SECURITY: the words before `--` are roots, all of them, or the line is not understood
+                // SECURITY: every word before `--` is a root, or the line is refused
                 // (test: a_line_that_could_mean_two_things_is_refused)
                 Meaning::Program | Meaning::Neither => {
                     return Err(self.unclear(word, "is among the roots and is not one"));
@@ -159,7 +160,7 @@ impl Line<'_> {
         }
     }
 
-    /// A line with a `--` that could mean two things, or nothing.
+    /// A line with a `--` that is ambiguous or meaningless.
     fn unclear(&self, word: &OsStr, what: &str) -> Hinted {
         let (verb, word_shown) = (self.verb.name(), shown(word));
         Hinted {
@@ -172,7 +173,7 @@ impl Line<'_> {
     }
 }
 
-/// The words that are not arranged yet.
+/// The words that are not processed yet.
 struct Rest<'w> {
     words: &'w [OsString],
     options: &'w Command,
@@ -180,14 +181,14 @@ struct Rest<'w> {
 }
 
 impl<'w> Rest<'w> {
-    /// Passes options over, and stops at a plain word. Nothing where `clap` can do the rest.
+    /// Skips options, and stops at a plain word. `None` if `clap` can do the rest.
     fn next_plain(&mut self) -> Option<&'w OsStr> {
         loop {
             let (first, behind) = self.words.split_first()?;
             let count = match form(first, self.options) {
                 Form::Plain => return Some(first),
                 Form::End | Form::OtherOption => return None,
-                // `clap` takes no `--` for a value either.
+                // `clap` does not accept `--` as a value either.
                 Form::OptionWithValue if behind.first().is_some_and(|next| next != END) => 2,
                 Form::Option | Form::OptionWithValue => 1,
             };
@@ -197,7 +198,7 @@ impl<'w> Rest<'w> {
         }
     }
 
-    /// The next word is a root.
+    /// Takes the next word as a root.
     fn take_root(&mut self) {
         let Some((root, rest)) = self.words.split_first() else { return };
         let mut option = OsString::from("--root=");
@@ -207,7 +208,7 @@ impl<'w> Rest<'w> {
     }
 
     /// The command begins here.
-    // SECURITY: what a server's own words say is never an option of Rootward's
+    // SECURITY: a word of the server's own command is never an option of Rootward
     // (test: everything_behind_the_first_word_belongs_to_the_command)
     fn command(mut self) -> Vec<OsString> {
         self.arranged.push(END.into());
@@ -241,7 +242,7 @@ fn form(word: &OsStr, options: &Command) -> Form {
     }
 }
 
-/// What words are looked up in.
+/// Where to look up words.
 struct Surroundings {
     path: Option<OsString>,
     here: PathBuf,
@@ -262,13 +263,13 @@ impl Look for Surroundings {
     fn meaning(&self, word: &OsStr) -> Meaning {
         let is_program = Program::find_ambient(word, self.path.as_deref(), &self.here).is_ok();
         let root = Root::from_typed(word, &self.here, self.home.as_deref(), Origin::Flag);
-        // As a root it is an error that names the access that is meant.
+        // As a root it is an error that names the intended access.
         let has_no_access = matches!(root, Err(RootError::NotAnAccess { .. }));
         let kind = root.ok().and_then(|root| {
             lookout_ambient(Resolver::detect()).check(&root.path, Access::NONE).ok().and_then(|seen| seen.kind())
         });
         let is_root = kind == Some(FileKind::Directory) || looks_like_root(word.as_bytes()) || has_no_access;
-        // A path to a program names one thing; a plain name may be found in `PATH` and be another file here.
+        // A path to a program is unambiguous; a plain name may be found in `PATH` and also be another file here.
         let is_other_file = kind.is_some() && !word.as_bytes().contains(&b'/');
         match is_program {
             true if is_root || is_other_file => Meaning::Both,
@@ -280,7 +281,7 @@ impl Look for Surroundings {
     }
 }
 
-/// A `file:` URI, a pattern, or a text that ends in an access.
+/// A `file:` URI, a pattern, or a text with an access suffix.
 fn looks_like_root(word: &[u8]) -> bool {
     let is_pattern = word.contains(&b'*') && word.contains(&b'/');
     let is_uri = word.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case(b"file:"));
@@ -351,7 +352,7 @@ mod tests {
         check("--root other dir -- run", "--root other --root=dir -- run");
         check("file:///x -- gone", "--root=file:///x -- gone");
         check("dir --", "--root=dir --");
-        // `clap` says what is wrong with these.
+        // `clap` reports what is wrong with these.
         check("dir --what other -- run", "--root=dir --what other -- run");
         check("dir --env -- run", "--root=dir --env -- run");
         check("--what npx", "--what npx");

@@ -32,7 +32,7 @@ impl Completions {
     }
 }
 
-/// Verbs that Rootward starts itself are not for people; the scripts would offer them.
+/// Rootward starts some verbs itself; they are not for people, but the scripts would offer them.
 fn without_hidden(command: &Command) -> Command {
     let offered = command.get_subcommands().filter(|verb| !verb.is_hide_set()).cloned();
     Command::new("rootward").args(command.get_arguments().cloned()).subcommands(offered)

@@ -1,4 +1,4 @@
-//! The flags that say how a command is confined: the same for every verb that starts one.
+//! The flags that say how a command is confined, shared by all verbs that start one.
 
 use std::path::PathBuf;
 
@@ -16,8 +16,8 @@ pub(crate) struct ConfinementFlags {
     /// How strongly to confine
     #[arg(long = "sandbox", value_name = "STRENGTH", value_enum, default_value_t = Wanted::Auto)]
     pub(crate) strength: Wanted,
-    /// What to do if the kernel cannot hold a rule: a root is too large to be searched for secret places, or a directory that
-    /// holds one has too many entries
+    /// What to do if the kernel cannot enforce a rule: a root is too large to be searched for secret places, or a
+    /// directory that contains one has too many entries
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = Unheld::Refuse)]
     unheld: Unheld,
     #[arg(long, value_name = "STATE", value_enum, help = flag_help("--network"))]
@@ -34,8 +34,8 @@ pub(crate) struct ConfinementFlags {
     allow_write: Vec<PathBuf>,
     #[arg(long, value_name = "PATH", help = flag_help("--deny-write"))]
     deny_write: Vec<PathBuf>,
-    /// Let every process of the command read its own files in `/proc` (its memory map, its threads, the numbers of its open files), not
-    /// only the first process. Browsers and .NET need it. It slows down every opening of a file
+    /// Let every process of the command, not only the first, read its own files in `/proc` (its memory map, its
+    /// threads, the numbers of its open files). Browsers and .NET need it. This slows down every opening of a file
     #[arg(long)]
     own_proc: bool,
     #[arg(long = "env", value_name = "NAME", value_parser = passed_variable(), help = flag_help("--env"))]
@@ -58,7 +58,7 @@ pub(crate) enum Wanted {
 pub(crate) enum Unheld {
     /// Do not start the command
     Refuse,
-    /// Start it, and say what is open
+    /// Start it, and print what is open
     Allow,
 }
 
@@ -82,7 +82,7 @@ pub(crate) enum SocketSwitch {
 }
 
 impl SocketSwitch {
-    /// With the sockets that are named.
+    /// Adds the named sockets.
     pub(crate) fn with(self, named: Vec<PathBuf>) -> UnixSockets {
         match self {
             SocketSwitch::On => UnixSockets::Open,
@@ -97,7 +97,7 @@ fn passed_variable() -> impl TypedValueParser<Value = PassedVariable> {
 }
 
 impl ConfinementFlags {
-    /// The options that flags and settings file make together.
+    /// The combined options of flags and settings file.
     pub(crate) fn options(&self, ground: &Ground) -> Result<Options> {
         let placed = |paths: &[PathBuf]| {
             let path = |path: &PathBuf| ground.typed_root(path.as_os_str()).map(|named| named.root.path);
@@ -116,7 +116,7 @@ impl ConfinementFlags {
                 Some(Switch::Off) => Network::Off,
                 None => set.network,
             },
-            // `--network off` is about the server; the settings are about everything.
+            // `--network off` is only about the server; the settings are about everything.
             fetch: if self.network == Some(Switch::On) { Network::On } else { set.fetch },
             unix_sockets: self.unix_sockets(ground)?,
             unheld: match self.unheld {
@@ -142,7 +142,7 @@ impl ConfinementFlags {
                 let hint = "leave `--unix-sockets` out: no other socket outside is opened".to_owned();
                 return Err(Hinted { says, hint }.into());
             }
-            // The flag says more than the file does.
+            // The flag overrides the file.
             (None, SocketSwitch::None) => SocketSwitch::Off,
             (Some(switch), _) | (None, switch) => switch,
         };

@@ -1,4 +1,5 @@
-//! `rootward connect`: a server at an address, on standard input and output. The hub starts it for each remote server.
+//! `rootward connect`: talks to a remote server, on standard input and output. The hub starts it for each remote
+//! server.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -14,19 +15,19 @@ use crate::Outcome;
 /// The verb.
 pub(crate) const NAME: &str = "connect";
 
-/// Speak to an MCP server at an address, on standard input and output
+/// Connect to a remote MCP server, on standard input and output
 ///
-/// The hub starts this for each remote server, and the kernel holds it to no directory. Headers are taken from the variables
+/// The hub starts this for each remote server, and the kernel gives it no directory. Headers come from the variables
 /// `ROOTWARD_CONNECT_HEADER_1` and so on, as `Name: value`.
 #[derive(Args, Debug)]
 #[command(after_help = "Exit codes: 0 the client left, 1 the server ended the session, 2 wrong use or failure")]
 pub(crate) struct Connect {
-    /// The address. The variable `ROOTWARD_CONNECT_URL` counts more
+    /// The address. The variable `ROOTWARD_CONNECT_URL` takes precedence
     #[arg(value_name = "URL")]
     address: Option<String>,
 }
 
-/// The variables by which a process is told what to connect to.
+/// The variables that tell the process what to connect to.
 pub(crate) fn variables(url: &str, headers: &[(String, String)], plain: PlainHttp) -> Vec<(OsString, OsString)> {
     let mut variables: Vec<(OsString, OsString)> = vec![(URL.into(), url.into())];
     for (number, (name, value)) in (1..).zip(headers) {
@@ -43,7 +44,7 @@ impl Connect {
         let target = self.target_ambient()?;
         let shown = target.shown().to_owned();
         let says = |text: &str| {
-            // Nobody may read it.
+            // Perhaps nobody reads it.
             let _ = writeln!(std::io::stderr().lock(), "{text}");
         };
         match run_stdio(target, Arc::new(says))? {

@@ -1,6 +1,8 @@
-//! One decision, as the operator sees it: the guard's, and that what could not be done with a grant is refused, too.
+//! One decision, as shown to the operator: the guard's, plus a refusal of anything that the grant would not allow
+//! later.
 //!
-//! Who asks beforehand is told beforehand: a grant for a device opens nothing, and one for a root itself removes nothing.
+//! A grant for a device opens nothing, and a grant for a root itself removes nothing, so `check` denies these right
+//! away.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -27,12 +29,12 @@ pub(crate) struct Refused {
     pub(crate) resolved: Option<PathBuf>,
 }
 
-/// A denial as the operator is told of it.
+/// A denial as shown to the operator.
 #[derive(Debug)]
 pub(crate) enum Told {
-    /// As the guard has it.
+    /// The guard's own denial.
     ByGuard(Denial),
-    /// What a grant would refuse later: the denial, its cause and its root.
+    /// A denial that the grant would give later: the denial, its cause and its root.
     ByGrant(Denial, Cause, Root),
 }
 
@@ -59,7 +61,7 @@ impl Told {
         }
     }
 
-    /// Whether a relative path was refused because there is nothing it could be relative to.
+    /// Whether a relative path was refused because there is no base.
     pub(crate) fn lacks_base(&self) -> bool {
         self.code() == Code::InvalidPath && *self.cause() == Cause::Plain
     }

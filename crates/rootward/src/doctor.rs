@@ -26,14 +26,14 @@ use crate::ground::Ground;
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Doctor {
-    /// Print what stays closed below every root, and nothing else
+    /// Print only what stays closed below every root
     ///
-    /// Places that hold secrets, places that run code for you, guarded files, Rootward's own places, and what settings and saved
-    /// roots close. `--root` and the other sources of the operator open one by naming it.
+    /// Places that hold secrets, places that run code for you, guarded files, Rootward's own places, and what
+    /// settings and saved roots close. `--root` and the operator's other sources open such a place by naming it.
     #[arg(long)]
     closed: bool,
 
-    /// Answer with one JSON object
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
 }
@@ -45,7 +45,7 @@ impl Doctor {
         if self.closed {
             return self.print_closed();
         }
-        // If the settings are wrong, the rest is still shown.
+        // If the settings are wrong, still show the rest.
         let report = match Ground::load_ambient() {
             Ok(ground) => report::Report::new(kernel::look_ambient(), &ground)?,
             Err(mistake) => report::Report::of_mistake(kernel::look_ambient(), &mistake),

@@ -17,14 +17,14 @@ use crate::hint;
 
 /// Show step by step how a path is decided
 ///
-/// The same decision as `check` makes, with each step: how the text is read, which root it leads into, where links lead,
-/// what the root is shared for, and whether the place is a closed one.
+/// The same decision as `check` makes, with each step: how the text is parsed, which root it leads into, where links
+/// lead, what access the root gives, and whether the place is closed.
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Explain {
     #[command(flatten)]
     question: Question,
-    /// Answer with one JSON object: that of `check`, and `steps`
+    /// Print one JSON object: that of `check`, and `steps`
     #[arg(long)]
     json: bool,
     /// A path or `file:` URI
@@ -67,7 +67,7 @@ impl Explain {
     }
 }
 
-/// A decision told to a person.
+/// A decision, described for a person.
 struct Told<'a> {
     path: &'a OsStr,
     access: Access,
@@ -107,7 +107,7 @@ impl Told<'_> {
         }
     }
 
-    /// Each step: what it was about, and what came of it.
+    /// Each step: its subject and its result.
     fn lines(&self) -> Vec<(&'static str, String)> {
         let mut lines: Vec<_> = self.steps.iter().map(|step| self.line(step)).collect();
         let closed = self.steps.iter().any(|step| matches!(step, Step::Restriction { .. }));
@@ -119,7 +119,7 @@ impl Told<'_> {
         lines
     }
 
-    /// Whether the path's text already says where it leads.
+    /// Whether the path's text already names this place.
     fn is_text(&self, place: &Path) -> bool {
         self.steps.iter().any(|step| matches!(step, Step::Text { path, .. } if path == place))
     }
@@ -179,7 +179,7 @@ impl Told<'_> {
     }
 }
 
-/// What the guard does not tell as a step because it went no further.
+/// The step at which the guard stopped, which it does not report itself.
 fn last_step(refused: &Refused) -> Option<(&'static str, String)> {
     match (refused.denial.code(), refused.denial.cause()) {
         (Code::NoRoots, _) => Some(("root", "there is none to decide against".to_owned())),

@@ -1,4 +1,4 @@
-//! What servers that run follow: the saved roots, as they are changed, and as they come and go on disk.
+//! What running servers follow: the saved roots, as the user changes them, and as they come and go on disk.
 
 #[cfg(feature = "wrap")]
 mod asked;
@@ -19,15 +19,15 @@ pub(crate) use asked::{Asked, Ceiling};
 #[cfg(feature = "serve")]
 pub(crate) use watched::Watched;
 
-/// What was saved, for one who asks.
+/// What was saved, for one client or server.
 #[derive(Clone, Debug)]
 pub(crate) struct Saved {
     pub(crate) roots: RootSet,
-    /// What is closed, also by others than saved roots. The same value as before where that did not change.
+    /// What is closed, including by other sources than saved roots. The same value as before if nothing changed.
     pub(crate) restrictions: Arc<Restrictions>,
 }
 
-/// Makes of what is seen what is in force.
+/// Turns what is seen into what is effective.
 #[derive(Debug)]
 struct Follower {
     ground: Ground,
@@ -41,13 +41,15 @@ impl Follower {
         Follower { restrictions: ground.guard_options(Base::FirstRoot).restrictions, ground, peer, last: None }
     }
 
-    /// What is in force from now on; none where that cannot be told, so that what was stays.
+    /// What is effective from now on; `None` if that is unknown, so that nothing changes.
     fn saved(&mut self, seen: &watch::Seen) -> Option<Saved> {
-        // A store that could never be read takes back and opens nothing of what the program read at its start.
+        // If the store could never be read, it neither revokes nor opens anything of what the program read at its
+        // start.
         let roots = seen.set(self.peer.as_deref())?;
         if !self.last.as_ref().is_some_and(|last| last.closes_as(seen)) {
             let closed = seen.closed().ok()?;
-            // What the program began with is what it read itself a moment ago: the same, unless somebody was quicker.
+            // The program read its initial state itself a moment ago: it is the same, unless somebody changed it
+            // since.
             let unchanged = self.last.is_none() && closed.is_empty() && self.ground.saved.closes_nothing();
             if !unchanged {
                 self.restrictions = self.ground.closed_with(closed);
@@ -58,9 +60,10 @@ impl Follower {
     }
 }
 
-/// Tells the operator what is not as it should be. What the user does is no news to the user.
+/// Tells the operator about problems. The user already knows about the user's own changes.
 fn tell(seen: &watch::Seen, news: &[watch::News]) {
-    // At the beginning nothing is new, and this may be wrong all the same: the program itself could read the store a moment ago.
+    // Nothing is new at the beginning, but this may still have failed since: the program itself could read the store
+    // a moment ago.
     if seen.version == 1 {
         seen.trouble.iter().for_each(|trouble| tell_damage(trouble));
         tell_watching(&seen.watching);

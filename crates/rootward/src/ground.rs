@@ -1,4 +1,4 @@
-//! What every decision on the command line stands on: settings, home, closed places, and the roots in force.
+//! What every decision on the command line is based on: settings, home, closed places, and the current roots.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -24,24 +24,25 @@ use crate::patterns::Patterns;
 use crate::saved::{AskingAs, Saved};
 use crate::settings::{Setting, Settings, Source};
 
-/// How many root handles are open at the most; enough for any command line, few enough for any limit on open files.
+/// The maximum number of open root handles: enough for any command line, and below any limit on open files.
 const MOST_HANDLES: usize = 128;
 
-/// The base where there is none. It is not absolute, so the guard refuses every path that is relative to it; without any base it
-/// would count from the first root.
+/// The base if there is none. It is not absolute, so the guard refuses every path relative to it; without a base,
+/// relative paths would start at the first root.
 const NO_BASE: &str = ".";
 
-/// What `check` and `explain` have in common.
+/// The flags that `check` and `explain` share.
 #[derive(Args, Debug)]
 pub(crate) struct Question {
-    /// A directory or file to share: a path or `file:` URI, with `:ro` (read), `:rw` (read, write, delete; the default),
-    /// `:rw-nodelete` (read, write) or `:rwx` (all) at its end; may be repeated. Where one place is named twice, under whatever path,
-    /// the lesser access holds. Without it, the roots of `ROOTWARD_ROOTS`, else those of the settings file, else the saved
-    /// roots, else the fallback directory
+    /// A directory or file to share: a path or `file:` URI, with `:ro` (read), `:rw` (read, write, delete; the
+    /// default), `:rw-nodelete` (read, write) or `:rwx` (all) at its end; may be repeated. If one place is named
+    /// twice, under any path, it gets only the access that both give. Without this flag, the roots of
+    /// `ROOTWARD_ROOTS`, else those of the settings file, else the saved roots, else the fallback directory
     #[arg(long = "root", value_name = "ROOT")]
     pub(crate) roots: Vec<OsString>,
-    /// What is to be done with the path: `read`, `write`, `execute`, `delete`, or several of them separated by commas. A link
-    /// at the end of the path is followed whatever is asked, so `delete` speaks of the place it leads to, not of the link
+    /// What to do with the path: `read`, `write`, `execute`, `delete`, or several of them separated by commas. A
+    /// link at the end of the path is always followed, so `delete` is about the place it leads to, not about the
+    /// link
     #[arg(long, value_name = "ACCESS", default_value = "read", value_parser = access)]
     pub(crate) access: Access,
     /// Where relative paths start [default: the working directory]
@@ -55,14 +56,14 @@ fn access(words: &str) -> Result<Access, String> {
     Access::from_words(words).ok_or_else(|| "expected `read`, `write`, `execute`, `delete` or a comma list".to_owned())
 }
 
-/// The roots in force, and those left out.
+/// The current roots, and those left out.
 #[derive(Debug)]
 pub(crate) struct InForce {
     pub(crate) set: RootSet,
-    /// Who named them.
+    /// Where the roots come from.
     pub(crate) source: Source,
     pub(crate) left_out: Vec<LeftOut>,
-    /// The roots that were named more than once, under whatever path: the path that is kept, and each text.
+    /// The roots that were named more than once, under any path: the path that is kept, and each text.
     named_again: Vec<(PathBuf, Vec<String>)>,
 }
 
@@ -86,7 +87,7 @@ impl InForce {
         found.map(|(_, texts)| texts.as_slice())
     }
 
-    /// Tells what was left out.
+    /// Warns about the roots that were left out.
     pub(crate) fn warn(&self) {
         for LeftOut { text, reason } in &self.left_out {
             message::warning(&format!("root `{text}` is left out: {reason}"));
@@ -104,23 +105,23 @@ pub(crate) struct Ground {
     /// Rootward's own files, as spelled and where that leads.
     own: Vec<PathBuf>,
     restrictions: Arc<Restrictions>,
-    /// Those of them that do not come from saved roots.
+    /// The rules that do not come from saved roots.
     #[cfg(all(feature = "roots", any(feature = "serve", feature = "wrap")))]
     rules: Vec<Restriction>,
     resolver: Resolver,
-    /// None where it was removed or cannot be read: then nothing can be relative to it.
+    /// None if it was removed or cannot be read: then no path can be relative to it.
     working_directory: Option<PathBuf>,
 }
 
 impl Ground {
     /// Reads environment, settings, saved roots and working directory.
     pub(crate) fn load_ambient() -> Result<Ground> {
-        // SECURITY: what cannot be read may hold restrictions, which hold for the roots of others, too
+        // SECURITY: a store that cannot be read may hold restrictions, which apply to everybody's roots
         // (test: a_damaged_store_is_no_empty_store)
         Ground::load_with_ambient(Saved::load_ambient)
     }
 
-    /// The same without the saved roots, for whoever looks at these themselves. Nothing is to be decided on it.
+    /// The same without the saved roots, for callers that read these themselves. Do not decide anything with it.
     #[cfg(feature = "roots")]
     pub(crate) fn load_without_saved_ambient() -> Result<Ground> {
         Ground::load_with_ambient(|_, _| Ok(Saved::default()))
@@ -153,11 +154,12 @@ impl Ground {
         })
     }
 
-    /// What is closed where saved roots close these places.
+    /// The restrictions, given what the saved roots close.
     #[cfg(all(feature = "roots", any(feature = "serve", feature = "wrap")))]
     pub(crate) fn closed_with(&self, saved: Vec<Restriction>) -> Arc<Restrictions> {
-        // SECURITY: as they were when the program began: whoever could move a link that the settings name would choose anew what
-        // is closed (test: what_the_settings_close_stays_closed_when_the_saved_roots_change)
+        // SECURITY: these are resolved once, at the start: otherwise a command that can move a link that the
+        // settings name could choose what is closed
+        // (test: what_the_settings_close_stays_closed_when_the_saved_roots_change)
         Arc::new(Restrictions::new(self.rules.iter().cloned().chain(saved).collect()))
     }
 
@@ -175,19 +177,19 @@ impl Ground {
         OWN_USUAL.contains(&pattern) || self.own.iter().any(|place| place.as_os_str() == pattern)
     }
 
-    /// Whether a place is one of Rootward's own, or lies in one.
+    /// Whether a place is one of Rootward's own, or inside one.
     #[cfg(feature = "roots")]
     pub(crate) fn is_in_own(&self, place: &Path) -> bool {
         self.own.iter().any(|own| place.starts_with(own))
     }
 
-    /// Whether something is there.
+    /// Whether something exists there.
     pub(crate) fn exists(&self, place: &Path) -> bool {
         lookout_ambient(self.resolver).check(place, Access::NONE).is_ok_and(|seen| seen.exists())
     }
 
-    /// The current roots: those of the flags, else of environment or settings file, else the saved ones, else the fallback
-    /// directory. Never merged.
+    /// The current roots: those of the flags, else of environment or settings file, else the saved ones, else the
+    /// fallback directory. Sources are never merged.
     pub(crate) fn in_force(&self, flags: &[OsString], peer: Option<&str>) -> Result<InForce> {
         if !flags.is_empty() {
             let named = flags.iter().map(|text| self.typed_root(text)).collect::<Result<Vec<_>>>()?;
@@ -204,7 +206,7 @@ impl Ground {
         })
     }
 
-    /// The ceiling: the roots of the flags, else of environment or settings file. Never merged.
+    /// The ceiling: the roots of the flags, else of environment or settings file. Sources are never merged.
     #[cfg(any(feature = "serve", feature = "wrap"))]
     pub(crate) fn in_force_of_operator(&self, flags: &[OsString]) -> Result<InForce> {
         let Setting { value, source } = &self.settings.roots;
@@ -214,8 +216,8 @@ impl Ground {
         Ok(in_force)
     }
 
-    /// The same roots, each directory with a name: what the project in it calls itself, else the last part of its git remote, else its
-    /// own. Servers are told it.
+    /// The same roots, with a name for each directory: the project's own name, else the last part of its git remote,
+    /// else the directory's name. Servers are told this name.
     #[cfg(all(feature = "roots", any(feature = "serve", feature = "wrap")))]
     fn named(&self, set: &RootSet) -> RootSet {
         if set.is_empty() {
@@ -244,7 +246,7 @@ impl Ground {
         InForce { set, source: Source::Store, left_out, named_again: Vec::new() }
     }
 
-    /// The roots of the operator that are patterns, which are looked at again while servers run.
+    /// The operator's roots that are patterns; these are expanded again while servers run.
     #[cfg(any(feature = "wrap", all(feature = "roots", feature = "serve")))]
     pub(crate) fn patterns_of_operator(&self, flags: &[OsString]) -> Result<Patterns> {
         let typed = flags.iter().map(|text| Ok(self.typed_root(text)?.root)).collect::<Result<Vec<_>>>()?;
@@ -262,14 +264,15 @@ impl Ground {
         self.place(value.as_slice(), *source)
     }
 
-    /// The fallback directory of a server that runs. One that does not exist yet is made if it lies in the user's home; elsewhere it counts
-    /// once it exists.
+    /// The fallback directory of a running server. If it does not exist yet, it is created inside the user's home;
+    /// elsewhere it counts once it exists.
     #[cfg(any(feature = "serve", feature = "wrap"))]
     pub(crate) fn fallback_for_server_ambient(&self) -> InForce {
         let found = self.fallback();
         let Some(missing) = found.set.missing().find_map(|refused| refused.root.clone()) else { return found };
         let made = match self.home() {
-            // Rootward's own places are in no grant, and a pattern names no directory that could be made.
+            // Rootward's own places are never granted, and a pattern does not name a directory that could be
+            // created.
             Some(home) if missing.pattern.is_none() && !self.own.iter().any(|own| missing.path.starts_with(own)) => {
                 rootward_core::make_private_directory_ambient(home, &missing.path)
             }
@@ -286,9 +289,9 @@ impl Ground {
         }
     }
 
-    /// A root as it stands on the command line or in a line of a batch.
+    /// A root from the command line or from a line of a batch.
     pub(crate) fn typed_root(&self, text: &OsStr) -> Result<NamedRoot> {
-        // An empty base makes a relative root an error, which is what it is without a working directory.
+        // With an empty base, a relative root is an error, as it should be without a working directory.
         let base = self.working_directory.as_deref().unwrap_or(Path::new(""));
         let root = Root::from_typed(text, base, self.home(), Origin::Flag).map_err(|error| {
             let hint = match &error {
@@ -301,15 +304,15 @@ impl Ground {
         Ok(NamedRoot { text: Shown::new(text).to_string(), root })
     }
 
-    /// A path as it is typed, without an access suffix.
+    /// A path as typed, without an access suffix.
     pub(crate) fn typed_path(&self, text: &OsStr) -> Result<PathBuf> {
-        // With a suffix of its own, so that none is read from the name.
+        // Add a suffix, so that none is parsed from the name.
         let mut typed = text.to_owned();
         typed.push(":rw");
         Ok(self.typed_root(&typed)?.root.path)
     }
 
-    /// A directory as a file server reads it in its arguments: neither a URI nor an access suffix.
+    /// A directory as a file server parses it in its arguments: neither a URI nor an access suffix.
     #[cfg(feature = "wrap")]
     pub(crate) fn directory_argument(&self, text: &OsStr) -> Result<NamedRoot> {
         let below_home = match text.as_bytes() {
@@ -322,14 +325,14 @@ impl Ground {
             (Some(below), Some(home)) => home.join(below),
             _ => here.join(text),
         };
-        // With a suffix of its own, so that none is read from the name. The server expands no patterns, either.
+        // Add a suffix, so that none is parsed from the name. The server does not expand patterns either.
         let mut typed = path.into_os_string();
         typed.push(":rw");
         let root = Root::from_typed_literally(&typed, here, self.home(), Origin::Flag)?;
         Ok(NamedRoot { text: Shown::new(text).to_string(), root })
     }
 
-    /// Looks roots up on disk.
+    /// Finds roots on disk.
     pub(crate) fn place(&self, named: &[NamedRoot], source: Source) -> InForce {
         let validation = Validation::of(&self.directories);
         let set = RootSet::place_ambient(named.iter().map(|named| named.root.clone()), &validation);
@@ -354,13 +357,13 @@ impl Ground {
         Guard::new(set, self.guard_options(Base::At(base)))
     }
 
-    /// What guards are made with.
+    /// The options for guards.
     pub(crate) fn guard_options(&self, base: Base) -> GuardOptions {
         options(self.directories.home.clone(), base, &self.restrictions, self.resolver)
     }
 
-    /// Where a server starts that may work in the working directory, and where its relative paths start: there if a root holds it,
-    /// otherwise in the first root.
+    /// Where a server starts, and its relative paths with it, if it may work in the working directory: there if a
+    /// root contains it, otherwise in the first root.
     #[cfg(feature = "wrap")]
     pub(crate) fn base_of_server(&self) -> Base {
         self.working_directory.clone().map_or(Base::FirstRoot, Base::Within)
@@ -390,7 +393,7 @@ impl Ground {
     }
 }
 
-/// The texts of each root of the set that several of `named` lie at.
+/// For each root of the set that several of `named` lead to: their texts.
 fn named_again(named: &[NamedRoot], set: &RootSet, validation: &Validation) -> Vec<(PathBuf, Vec<String>)> {
     let mut texts: HashMap<PathBuf, Vec<String>> = HashMap::new();
     for NamedRoot { text, root } in named {
@@ -402,7 +405,7 @@ fn named_again(named: &[NamedRoot], set: &RootSet, validation: &Validation) -> V
     kept.filter_map(|(path, texts)| Some((path, texts.filter(|texts| texts.len() > 1)?))).collect()
 }
 
-/// A missing root that would exist without what stands behind its last colon.
+/// A missing root that would exist without the part after its last colon.
 fn mistyped_access(root: &Root, validation: &Validation) -> Option<String> {
     let path = root.path.as_os_str().as_bytes();
     let colon = path.iter().rposition(|byte| *byte == b':')?;
@@ -412,7 +415,7 @@ fn mistyped_access(root: &Root, validation: &Validation) -> Option<String> {
     there.then(|| format!(" (`{suffix}` is not an access: use `:ro`, `:rw`, `:rw-nodelete` or `:rwx`)"))
 }
 
-/// A root that was named with a `..` is called by the place it lies at: `/src/app/..` says less than `/src`.
+/// A root that was named with a `..` is called by its real place: `/src/app/..` says less than `/src`.
 fn shown_where_they_lie(set: &RootSet) -> RootSet {
     let roots = set.roots().iter().cloned().map(|mut placed| {
         if placed.root.path.components().any(|component| component == Component::ParentDir) {
@@ -427,7 +430,7 @@ fn path_from(bytes: Cow<'_, [u8]>) -> PathBuf {
     OsString::from_vec(bytes.into_owned()).into()
 }
 
-/// All of them: taking the rest from the default would compile the standard restrictions a second time.
+/// Sets every field: taking the rest from the default would compile the standard restrictions a second time.
 fn options(home: Option<PathBuf>, base: Base, restrictions: &Arc<Restrictions>, resolver: Resolver) -> GuardOptions {
     GuardOptions {
         home,
@@ -452,7 +455,7 @@ fn restrictions(
         match &restrict.below {
             None => rules.push(Restriction::anywhere(&restrict.pattern, restrict.closed)?),
             Some(place) => {
-                // SECURITY: a command that can lead the place elsewhere opens what was closed
+                // SECURITY: a command that could redirect the place would open what was closed
                 // (test: what_the_settings_close_is_not_moved_by_a_planted_link)
                 if let Some(link) = material.planted_link_ambient(place) {
                     let says = format!(
@@ -469,13 +472,14 @@ fn restrictions(
             }
         }
     }
-    // SECURITY: a server that can write Rootward's settings chooses its own roots. They are closed wherever the environment puts
-    // them, as spelled and where that leads, before they exist, too (test: rootwards_own_places_are_closed)
+    // SECURITY: a server that can write Rootward's settings chooses its own roots. They are closed wherever the
+    // environment puts them, both as spelled and where that leads, even before they exist
+    // (test: rootwards_own_places_are_closed)
     rules.extend(own);
     Ok(rules)
 }
 
-/// A place as it is spelled, and where that leads.
+/// A place as spelled, and where that leads.
 fn spellings(place: &Path, resolver: Resolver) -> Result<Vec<PathBuf>> {
     spellings_ambient(place, resolver)
         .map_err(|denial| anyhow!("cannot tell where `{}` lies: {}", Shown::new(place), denial.for_operator()))

@@ -1,4 +1,4 @@
-//! The way out of a refusal. Whoever follows a hint gets what it says: it knows where the roots came from.
+//! How to resolve a refusal. A hint knows where the roots came from, so following it has the effect it promises.
 
 use std::path::Path;
 
@@ -10,10 +10,10 @@ use crate::ground::{Ground, InForce};
 use crate::message::{for_shell, from_home};
 use crate::settings::{Source, unknown_variables};
 
-/// How many roots a hint names.
+/// How many roots a hint lists.
 const MOST_ROOTS: usize = 8;
 
-/// What to do about a refusal, where something can be done.
+/// What to do about a refusal, if anything can be done.
 pub(crate) fn hint(refused: &Refused, guard: &Guard, ground: &Ground, in_force: &InForce) -> Option<String> {
     let home = ground.home();
     let denial = &refused.denial;
@@ -103,14 +103,14 @@ fn no_roots(ground: &Ground, in_force: &InForce) -> String {
     )
 }
 
-/// How the root is to be named for it to give what it gives and what is asked for.
+/// How to name the root so that it gives the requested access in addition to what it gives now.
 fn more_access(root: &Root, asked: Access, ground: &Ground, in_force: &InForce) -> String {
     if let Some(texts) = in_force.named_again(&root.path) {
         let texts: Vec<String> = texts.iter().map(|text| format!("`{text}`")).collect();
         return format!("the same place is named more than once, as {}, and the least access holds", texts.join(", "));
     }
     let needed = root.access | asked;
-    // The shortest suffix that does.
+    // The shortest suffix that gives it.
     let suffix = ["ro", "rw-nodelete", "rw", "rwx"]
         .into_iter()
         .find(|suffix| Access::from_suffix(suffix).is_some_and(|access| access.contains(needed)))
@@ -135,7 +135,7 @@ fn more_access(root: &Root, asked: Access, ground: &Ground, in_force: &InForce) 
 
 fn closed_place(pattern: &str, refused: &Refused, ground: &Ground, in_force: &InForce) -> String {
     let known = |table: &[&str]| table.contains(&pattern);
-    // Naming a root does not open what the settings close as well.
+    // Naming a root does not open what the settings close.
     let entry = ground.settings.restrict.value.iter().position(|restrict| restrict.pattern == pattern);
     let closed = refused.resolved.as_deref().and_then(|place| closed_above(place, pattern));
     let all_the_same = closed.map_or_else(String::new, |place| {
@@ -158,7 +158,7 @@ fn closed_place(pattern: &str, refused: &Refused, ground: &Ground, in_force: &In
     }
 }
 
-/// Naming a root on the command line replaces those of all other sources, and a root has to exist.
+/// Roots on the command line replace those of all other sources, and a root has to exist.
 fn as_a_root_as_well(place: &Path, ground: &Ground, in_force: &InForce) -> String {
     let first = if ground.exists(place) { "" } else { "create it first and " };
     let typed = for_shell(place, ground.home(), "");
@@ -169,7 +169,7 @@ fn as_a_root_as_well(place: &Path, ground: &Ground, in_force: &InForce) -> Strin
             format!(": add `{}` to `roots` in {}", from_home(place, ground.home()), settings_file(ground))
         }
         Source::Store => format!(": `rootward roots add --force {typed}`"),
-        // A fallback directory is one, and stands back where roots are named.
+        // A fallback directory is such a root, and it is ignored as soon as roots are named.
         Source::File | Source::Environment(_) => {
             format!(", together with the fallback directory: `--root` for each, here `--root {typed}`")
         }
@@ -177,13 +177,13 @@ fn as_a_root_as_well(place: &Path, ground: &Ground, in_force: &InForce) -> Strin
     format!("{first}name it as a root as well{how}")
 }
 
-/// The settings file as a person finds it.
+/// The settings file's path, as shown to people.
 fn settings_file(ground: &Ground) -> String {
     let file = ground.directories.settings_file().map(|file| from_home(&file, ground.home()));
     file.map_or_else(|| "the settings file (set HOME to have one)".to_owned(), |file| format!("`{file}`"))
 }
 
-/// The directory on the way to `place` that a pattern of plain names means.
+/// The directory above `place`, or `place` itself, that a pattern of plain names matches.
 fn closed_above<'p>(place: &'p Path, pattern: &str) -> Option<&'p Path> {
     let names: Vec<&str> = pattern.split('/').collect();
     place.ancestors().find(|above| {
@@ -192,7 +192,7 @@ fn closed_above<'p>(place: &'p Path, pattern: &str) -> Option<&'p Path> {
     })
 }
 
-/// What a text that cannot be read should look like.
+/// What a correct text would look like, in place of one that cannot be parsed.
 pub(crate) fn text(reason: &TextError) -> Option<String> {
     Some(match reason {
         TextError::Scheme(_) | TextError::Uri(_) => {

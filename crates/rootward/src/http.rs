@@ -1,6 +1,6 @@
-//! `--http`: the flags that `serve` and `hub` share, and what is made of them before anything is served.
+//! `--http`: the flags that `serve` and `hub` share, and how they are checked before anything is served.
 //!
-//! Everything that can be refused is refused here: a principal without a ceiling, a token that others can read, plain HTTP beyond
+//! All refusals happen here: a principal without a ceiling, a token that others can read, plain HTTP beyond
 //! loopback. Tokens, certificate and key are read once, at the start.
 
 mod counted;
@@ -35,8 +35,8 @@ use crate::settings::{Setting, flag_help};
 /// The flags.
 #[derive(Args, Debug, Default)]
 pub(crate) struct HttpFlags {
-    /// Serve over HTTP at this address, under `/mcp`, instead of standard input and output: `127.0.0.1:8080`, `[::1]:8080`, or a port alone,
-    /// on loopback. Port 0 takes a free one; standard error says which
+    /// Serve over HTTP at this address, under `/mcp`, instead of standard input and output: `127.0.0.1:8080`,
+    /// `[::1]:8080`, or only a port, on loopback. Port 0 picks a free port and prints it to standard error
     #[arg(long = "http", value_name = "ADDR", help_heading = "HTTP")]
     address: Option<String>,
     #[arg(long, value_name = "FILE", requires = "address", help_heading = "HTTP", help = flag_help("--token-file"))]
@@ -59,7 +59,8 @@ pub(crate) struct HttpFlags {
         help = flag_help("--tls-key")
     )]
     tls_key: Option<OsString>,
-    /// Serve plain HTTP beyond loopback: everybody on the network path can read the tokens and files, and use the tokens
+    /// Serve plain HTTP beyond loopback: everybody on the network path can read the tokens and files, and use the
+    /// tokens
     #[arg(long, requires = "address", help_heading = "HTTP")]
     insecure_plain_http: bool,
     #[arg(
@@ -80,10 +81,10 @@ pub(crate) struct HttpFlags {
     allow_origins: Vec<String>,
 }
 
-/// All that is needed to serve over HTTP.
+/// Everything needed to serve over HTTP.
 #[derive(Debug)]
 pub(crate) struct Http {
-    /// Who may come in; the position of each is its [`rootward_http::PrincipalId`].
+    /// The accepted principals; each one's index is its [`rootward_http::PrincipalId`].
     pub(crate) principals: Vec<Principal>,
     config: Config,
     listening: Listening,
@@ -91,7 +92,7 @@ pub(crate) struct Http {
 }
 
 impl HttpFlags {
-    /// What to serve over HTTP, if that is asked for. `roots` are the directories of the command line.
+    /// What to serve over HTTP, if requested. `roots` are the directories of the command line.
     pub(crate) fn prepare_ambient(&self, ground: &Ground, roots: &[OsString]) -> Result<Option<Http>> {
         let Some(address) = &self.address else { return Ok(None) };
         let log = Log::read(ground)?;
@@ -113,7 +114,7 @@ impl HttpFlags {
         };
         let addresses = listening::addresses(address)?;
         let is_loopback = addresses.iter().all(|address| address.ip().is_loopback());
-        // SECURITY: a token that passes unencrypted belongs to everybody on the way
+        // SECURITY: everybody on the network path can use a token that is sent unencrypted
         // (test: beyond_loopback_plain_http_takes_a_flag)
         if !is_loopback && tls.is_none() && !self.insecure_plain_http {
             let says = format!("`{address}` can be reached from other machines, and HTTP is not encrypted");

@@ -1,4 +1,4 @@
-//! `rootward hub`: many servers behind one endpoint, each held to the roots.
+//! `rootward hub`: many servers behind one endpoint, each confined to the roots.
 
 #[cfg(feature = "http")]
 mod http;
@@ -42,11 +42,11 @@ use reloading::{Reloading, Stamp};
 /// The configuration in the settings directory.
 const FILE: &str = "mcp.json";
 
-/// Run many MCP servers behind one, each held to the roots
+/// Run many MCP servers behind one, each confined to the roots
 ///
-/// The servers are those of a file that you may already have: `mcpServers` of Claude Desktop, Claude Code or Cursor, or `servers` of VS Code.
-/// Each server starts when it is needed, in the roots that the client names. Their tools, prompts and resources are offered as one
-/// list. The tool `get-roots` tells which directories each server gets.
+/// The servers are those of a file that you may already have: `mcpServers` of Claude Desktop, Claude Code or Cursor,
+/// or `servers` of VS Code. Each server starts when it is needed, in the client's roots. Their tools, prompts and
+/// resources are offered as one list. The tool `get-roots` shows which directories each server gets.
 #[derive(Args, Debug)]
 #[command(after_help = "Exit codes: 0 the client left, 2 wrong use or failure")]
 pub(crate) struct Hub {
@@ -54,20 +54,20 @@ pub(crate) struct Hub {
     /// Rootward's own file tools
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// A directory or file that bounds what the client may share, with `:ro`, `:rw`, `:rw-nodelete` or `:rwx` at its end; may be repeated. If the
-    /// client names no roots, these are the roots. Without any, those of `ROOTWARD_ROOTS`, else those of the settings file. If nobody
-    /// names any, the saved roots (`rootward roots`)
+    /// A directory or file that limits what the client may share, with `:ro`, `:rw`, `:rw-nodelete` or `:rwx` at its
+    /// end; may be repeated. If the client names no roots, these are the roots. Without any, those of
+    /// `ROOTWARD_ROOTS`, else those of the settings file. If nobody names any, the saved roots (`rootward roots`)
     #[arg(long = "root", value_name = "DIR")]
     roots: Vec<OsString>,
     #[command(flatten)]
     asking: AskingAs,
-    /// Print what would run, with which directories, variables and network, and end
+    /// Print what would run, with which directories, variables and network, and exit
     #[arg(long)]
     check: bool,
     /// With `--check`, print JSON
     #[arg(long, requires = "check")]
     json: bool,
-    /// Print the JSON Schema of the file, for editors, and end
+    /// Print the JSON Schema of the file, for editors, and exit
     #[arg(long, conflicts_with_all = ["check", "config"])]
     schema: bool,
     #[command(flatten)]
@@ -118,7 +118,7 @@ impl Hub {
             checked.push(told::Checked::new(server, prepared.as_ref()));
             match prepared {
                 Ok(prepared) => servers.push(prepared),
-                // One that cannot run costs no other.
+                // A server that cannot run does not stop the others.
                 Err(error) if !self.check => message::failure(&error),
                 Err(_) => {}
             }
@@ -129,7 +129,7 @@ impl Hub {
         if config.enabled().next().is_some() && servers.is_empty() {
             return Err(anyhow!("no server of the configuration can run"));
         }
-        // The other one goes to the code that follows the saved roots.
+        // The other copy goes to the code that follows the saved roots.
         let mut reload = Reloading {
             path,
             ground: Ground::load_ambient()?,
@@ -143,7 +143,7 @@ impl Hub {
             flags: self.roots.clone(),
             of_servers: std::collections::BTreeMap::new(),
         };
-        // What matches now is what the servers were prepared with.
+        // Record what matches now: the servers were prepared with it.
         reload.matching_ambient();
         let guard = ground.guard_options(ground.base_of_server());
         let hub = ConfiguredHub {
@@ -161,7 +161,7 @@ impl Hub {
         message::never_wait();
         #[cfg(feature = "http")]
         let code = match http {
-            // What the user saved is for clients on this machine.
+            // Saved roots are only for clients on this machine.
             Some(http) => http::run(ConfiguredHub { follow: None, ..hub }, http, &mut Terminal)?,
             None => hub.run(&mut Terminal)?,
         };
@@ -194,7 +194,8 @@ impl Hub {
         Err(Hinted { says, hint }.into())
     }
 
-    /// The configuration, where it is and what its file was when it was read; none if none is named and the usual one does not exist.
+    /// The configuration, its path, and its file's stamp when it was read; none if no file is named and the usual
+    /// one does not exist.
     fn config_ambient(&self, ground: &Ground) -> Result<Option<(PathBuf, Option<Stamp>, HubConfig)>> {
         let usual = ground.directories.settings.as_ref().map(|settings| settings.join(FILE));
         let (path, is_named) = match (&self.config, usual) {
@@ -202,7 +203,7 @@ impl Hub {
             (None, Some(usual)) => (usual, false),
             (None, None) => return Ok(None),
         };
-        // Before it is read: what changes meanwhile is read again.
+        // Taken before reading, so that a change in the meantime triggers another read.
         let seen = Stamp::of_ambient(&path);
         let text = match read_text_ambient(&path, LONGEST_FILE as u64) {
             Ok(text) => text,
@@ -237,8 +238,9 @@ fn wrong(path: &Path, error: &ConfigError) -> anyhow::Error {
     anyhow!(Hinted { says, hint: error.hint.clone() })
 }
 
-/// Refuses a configuration that a confined server could have written: it names commands that run, and what they are given.
-// SECURITY: whatever it is called: `.mcp.json` is closed for writing in a root, but the kernel cannot close a name that did not exist yet
+/// Refuses a configuration that a confined server could have written: it names commands to run and what they get.
+// SECURITY: this applies to any file name: `.mcp.json` is closed for writing in a root, but the kernel cannot close
+// a name that did not exist yet
 // (test: a_configuration_that_a_server_could_write_is_refused)
 fn refuse_planted(ground: &Ground, path: &Path) -> Result<()> {
     let material = Validation::of(&ground.directories).material_ambient();
@@ -250,7 +252,7 @@ fn refuse_planted(ground: &Ground, path: &Path) -> Result<()> {
     Err(Hinted { says, hint }.into())
 }
 
-/// Where the configuration is if no other is named.
+/// The usual path of the configuration, if none is named.
 fn usual_file(ground: &Ground) -> String {
     let usual = ground.directories.settings.as_ref().map(|settings| Shown::new(&settings.join(FILE)).to_string());
     usual.unwrap_or_else(|| FILE.to_owned())

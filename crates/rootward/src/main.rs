@@ -90,25 +90,26 @@ fn after_long_help() -> String {
     format!("{}\n{AFTER_HELP}", settings::variables_help())
 }
 
-/// Only the verb that is asked for sets up its arguments: servers start by this, and keep what they once touched in memory. These
-/// sentences are for the list of verbs; each verb says the same of itself, and more.
+/// Only the requested verb sets up its arguments: servers start through this binary and keep in memory whatever they
+/// touched once. These sentences are for the list of verbs; each verb repeats its sentence and adds details.
 #[derive(Subcommand)]
 #[command(defer = true)]
 enum Verb {
-    /// Put `rootward wrap` before the servers in other clients' config files, or one `rootward hub` in their place
+    /// Put `rootward wrap` before the servers in other clients' config files, or replace them with one `rootward
+    /// hub`
     #[cfg(feature = "adopt")]
     Adopt(adopt::Adopt),
-    /// Run an MCP server that is held to the roots
+    /// Run an MCP server confined to the roots
     #[cfg(feature = "wrap")]
     Wrap(wrap::Wrap),
-    /// Run many MCP servers behind one, each held to the roots
+    /// Run many MCP servers behind one, each confined to the roots
     #[cfg(feature = "wrap")]
     Hub(hub::Hub),
-    /// Speak to an MCP server at an address, on standard input and output
+    /// Connect to a remote MCP server, on standard input and output
     #[cfg(feature = "connect")]
     #[command(hide = true)]
     Connect(connect::Connect),
-    /// Read from the network for a hub
+    /// Read from the network on behalf of a hub
     #[cfg(all(feature = "wrap", feature = "http"))]
     #[command(hide = true, name = hub::FRONT)]
     Front(hub::FrontProcess),
@@ -119,15 +120,15 @@ enum Verb {
     Check(check::Check),
     /// Show step by step how a path is decided
     Explain(explain::Explain),
-    /// Run a command that the kernel holds to the roots
+    /// Run a command that the kernel confines to the roots
     Sandbox(sandbox::Sandbox),
-    /// Choose and keep the directories that are shared
+    /// Choose and save the directories to share
     #[cfg(feature = "roots")]
     Roots(roots::RootsCommand),
-    /// Show what a known server is given
+    /// Show what a known server gets
     #[cfg(feature = "wrap")]
     Recipe(recipe::RecipeCommand),
-    /// Show the record of decisions, follow it, or check that it is whole
+    /// Show the audit log, follow it, or verify that it is intact
     Audit(audit::Audit),
     /// List or remove the packages that servers were started from
     Cache(cache::Cache),
@@ -144,14 +145,14 @@ enum Verb {
     Man(man::Man),
 }
 
-/// How a verb ended, as the exit code tells it.
+/// How a verb ended; this becomes the exit code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Outcome {
     /// Done, or everything was allowed.
     Done,
-    /// Something was denied, or is not whole.
+    /// Something was denied, or is damaged.
     Denied,
-    /// Something could not be decided at all; what was wrong has been said.
+    /// Something could not be decided at all; the reason was already printed.
     Failed,
 }
 
@@ -174,7 +175,7 @@ impl From<Outcome> for u8 {
 }
 
 fn main() -> ExitCode {
-    // Confining a command takes a process with one thread: this program, started again.
+    // Confining a command needs a single-threaded process: this program, started again.
     rootward_sandbox::launcher();
     let words = match command_words::arranged_ambient(std::env::args_os()) {
         Ok(words) => words,
@@ -184,7 +185,7 @@ fn main() -> ExitCode {
         }
     };
     let CommandLine { version, verb } = CommandLine::parse_from(words);
-    // `clap` sees to it that there is a verb, or `--version`.
+    // `clap` guarantees that there is a verb or `--version`.
     let code = verb.map_or_else(|| version.run().map(u8::from), Verb::run);
     ExitCode::from(code.unwrap_or_else(|error| {
         message::failure(&error);
@@ -219,7 +220,7 @@ impl Verb {
             Verb::Completions(completions) => completions.run(),
             #[cfg(feature = "completions")]
             Verb::Man(man) => man.run(),
-            // These end with the command's own code.
+            // These exit with the command's own code.
             Verb::Sandbox(sandbox) => return sandbox.run(),
             #[cfg(feature = "wrap")]
             Verb::Hub(hub) => return hub.run(),

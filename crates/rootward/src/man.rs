@@ -37,7 +37,7 @@ impl Man {
     }
 }
 
-/// One page for each command that is not hidden. The user names the directory, and the pages hold nothing that a peer chose.
+/// One page for each visible command. The user names the directory, and the pages contain nothing that a peer chose.
 #[expect(clippy::disallowed_methods, reason = "the user's own directory")]
 fn write_ambient(directory: &Path) -> io::Result<()> {
     std::fs::create_dir_all(directory)?;

@@ -1,4 +1,4 @@
-//! What goes to standard error: errors, warnings and hints, in one form.
+//! Everything on standard error: errors, warnings and hints, in one format.
 //!
 //! Lower case, no full stop, what the user typed in backticks; the way out as a hint after a blank line.
 
@@ -11,7 +11,7 @@ use std::path::Path;
 use rootward_core::Shown;
 use rootward_core::env::EnvironmentError;
 
-/// An error that knows a way out.
+/// An error with a hint on how to fix it.
 #[derive(Debug)]
 pub(crate) struct Hinted {
     /// What is wrong.
@@ -39,19 +39,19 @@ pub(crate) fn error(text: &str) {
     line(&format!("error: {text}"));
 }
 
-/// Something was left out, and the rest goes on.
+/// Something was left out; the program continues without it.
 pub(crate) fn warning(text: &str) {
     line(&format!("warning: {text}"));
 }
 
-/// The ways out, after a blank line.
+/// Hints, after a blank line.
 pub(crate) fn hints(hints: &[String]) {
     for hint in hints {
         line(&format!("\nhint: {hint}"));
     }
 }
 
-/// What ended the program early. A reader that went away is no error worth a word: `rootward … | head`.
+/// The error that ended the program early. A closed pipe is not reported: `rootward … | head` is normal.
 pub(crate) fn failure(failure: &anyhow::Error) {
     if reader_left(failure) {
         return;
@@ -62,20 +62,19 @@ pub(crate) fn failure(failure: &anyhow::Error) {
     }
 }
 
-/// The same in one line, the way out included: for a client that is told.
+/// The same in one line, hint included: for an answer to a client.
 #[cfg(feature = "wrap")]
 pub(crate) fn in_one_line(failure: &anyhow::Error) -> String {
     let hint = failure.downcast_ref::<Hinted>().map(|hinted| format!("; {}", hinted.hint));
     format!("{}{}", told(failure), hint.unwrap_or_default())
 }
 
-/// Whether something failed because nobody reads the answer any more.
+/// Whether it failed because nobody reads the output any more.
 pub(crate) fn reader_left(failure: &anyhow::Error) -> bool {
     failure.chain().any(|cause| system_kind(cause) == Some(ErrorKind::BrokenPipe))
 }
 
-/// A failure in one line. The verbs write answers and nothing else, so an error of the system that nobody explained is about
-/// those.
+/// A failure in one line. The verbs write only answers, so a system error without context is about writing those.
 pub(crate) fn told(failure: &anyhow::Error) -> String {
     let unexplained = failure.chain().next().is_some_and(|outermost| system_kind(outermost).is_some());
     let answer = unexplained.then(|| "the answer cannot be written".to_owned());
@@ -83,7 +82,7 @@ pub(crate) fn told(failure: &anyhow::Error) -> String {
     answer.into_iter().chain([causes(outermost)]).collect::<Vec<_>>().join(": ")
 }
 
-/// An error and what is behind it, in one line.
+/// An error and its causes, in one line.
 pub(crate) fn causes(error: &(dyn std::error::Error + 'static)) -> String {
     let chain = std::iter::successors(Some(error), |error| error.source());
     let told = chain.map(|cause| match system_kind(cause) {
@@ -93,24 +92,24 @@ pub(crate) fn causes(error: &(dyn std::error::Error + 'static)) -> String {
     told.collect::<Vec<_>>().join(": ")
 }
 
-/// What kind of system error this is; `serde_json` wraps its own in a type that is no `io::Error`.
+/// The kind of a system error; `serde_json` wraps `io::Error` in a type of its own.
 fn system_kind(cause: &(dyn std::error::Error + 'static)) -> Option<ErrorKind> {
     let json = || cause.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind);
     cause.downcast_ref::<io::Error>().map(io::Error::kind).or_else(json)
 }
 
-/// What the system says, in the house form: lower case, without the number.
+/// The system's message in the house format: lower case, without the error number.
 pub(crate) fn system_text(says: &str) -> String {
     let says = says.split(" (os error").next().unwrap_or(says);
     let mut letters = says.chars();
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
-/// Whether lines are written only if that takes no waiting.
+/// Whether to drop lines that cannot be written without waiting.
 #[cfg(feature = "wrap")]
 static IN_PASSING: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
 
-/// From now on, no line is waited for: a host that does not read standard error must not hold up a server.
+/// From now on, never wait to write a line: a host that does not read standard error must not block a server.
 #[cfg(feature = "wrap")]
 pub(crate) fn never_wait() {
     IN_PASSING.store(true, std::sync::atomic::Ordering::Relaxed);
@@ -121,12 +120,12 @@ pub(crate) fn line(text: &str) {
     if IN_PASSING.load(std::sync::atomic::Ordering::Relaxed) {
         return line_in_passing(text);
     }
-    // Where standard error is closed there is nobody left to tell.
+    // If standard error is closed, there is nobody left to tell.
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
-/// A line that is not worth waiting for: whoever does not read standard error is not to hold up a server. A pipe that takes anything
-/// takes a page.
+/// Writes a line unless that would block: a host that does not read standard error must not block a server. A pipe
+/// that accepts anything accepts a page.
 #[cfg(any(feature = "serve", feature = "wrap"))]
 pub(crate) fn line_in_passing(text: &str) {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -149,7 +148,7 @@ pub(crate) fn from_home(path: &Path, home: Option<&Path>) -> String {
     }
 }
 
-/// A path and what stands behind it as they are pasted into a shell: `~/'my app':ro`.
+/// A path with its suffix, quoted for a shell: `~/'my app':ro`.
 pub(crate) fn for_shell(path: &Path, home: Option<&Path>, suffix: &str) -> String {
     let (start, rest) = match home.and_then(|home| path.strip_prefix(home).ok()) {
         Some(rest) if rest.as_os_str().is_empty() => return format!("~{suffix}"),
@@ -159,12 +158,12 @@ pub(crate) fn for_shell(path: &Path, home: Option<&Path>, suffix: &str) -> Strin
     format!("{start}{}{suffix}", quoted(rest.as_os_str()))
 }
 
-/// An argument as it is pasted into a shell.
+/// An argument, quoted for a shell.
 #[cfg(feature = "roots")]
 pub(crate) fn word_for_shell(word: &str) -> String {
     match word {
         "" => "''".to_owned(),
-        // Some shells look for a program behind it.
+        // Some shells look up a program by the name after `=`.
         _ if word.starts_with('=') => format!("''{}", quoted(OsStr::new(word))),
         _ => quoted(OsStr::new(word)),
     }
@@ -179,7 +178,7 @@ fn quoted(text: &OsStr) -> String {
     } else if shown.as_bytes() == bytes {
         format!("'{}'", shown.replace('\'', r"'\''"))
     } else {
-        // Not to be shown as it is: each odd byte by its number, as shells read it.
+        // Not printable: each such byte as an escape that shells understand.
         let odd = |byte: &u8| if plain(byte) { char::from(*byte).to_string() } else { format!("\\x{byte:02x}") };
         format!("$'{}'", bytes.iter().map(odd).collect::<String>())
     }

@@ -1,8 +1,8 @@
-//! Patterns among the operator's roots, looked at again while servers run: directories come and go.
+//! Patterns among the operator's roots, expanded again while servers run: directories come and go.
 
 use rootward_core::{Root, RootSet, Validation};
 
-/// Patterns, and what they matched last.
+/// Patterns, and their last matches.
 #[derive(Clone, Debug)]
 pub(crate) struct Patterns {
     roots: Vec<Root>,
@@ -11,10 +11,10 @@ pub(crate) struct Patterns {
 }
 
 impl Patterns {
-    /// Those among these roots. Nothing is looked at where there are none.
+    /// The patterns among these roots. Does nothing if there are none.
     pub(crate) fn new_ambient(roots: impl IntoIterator<Item = Root>, validation: Validation) -> Patterns {
         let roots: Vec<Root> = roots.into_iter().collect();
-        // All of them or nothing: whether a match adds something depends on the other roots.
+        // All roots or none: whether a match adds something depends on the other roots.
         let roots = if roots.iter().any(|root| root.pattern().is_some()) { roots } else { Vec::new() };
         let last = RootSet::place_ambient(roots.iter().cloned(), &validation);
         Patterns { roots, validation, last }

@@ -1,4 +1,4 @@
-//! `rootward recipe`: what known servers are given.
+//! `rootward recipe`: what known servers get.
 
 use std::io::{self, Write};
 
@@ -13,18 +13,18 @@ use crate::ground::Ground;
 use crate::message::Hinted;
 use crate::recipes;
 
-/// Show what a known server is given
+/// Show what a known server gets
 ///
-/// A recipe says what a server needs to work confined: variables, places, a home, which arguments are paths. `rootward wrap` uses it when
-/// the command names the server beyond doubt. Your own recipes are `*.toml` files in `recipes` in Rootward's settings directory; one with
-/// the name of a shipped recipe replaces it.
+/// A recipe says what a server needs to work confined: variables, places, a home, and which arguments are paths.
+/// `rootward wrap` uses it if the command clearly names the server. Your own recipes are `*.toml` files in `recipes`
+/// in Rootward's settings directory; one with the name of a shipped recipe replaces it.
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct RecipeCommand {
     /// A recipe or a package; without it, all recipes are listed
     #[arg(value_name = "NAME")]
     name: Option<String>,
-    /// Answer with JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }

@@ -1,4 +1,5 @@
-//! Recipes as the command line uses them: the one for a command, what it adds to a confinement, and what a person is told of that.
+//! Recipes on the command line: the one for a command, what it adds to a confinement, and what is printed about
+//! that.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -13,10 +14,10 @@ use rootward_sandbox::{Options, OwnProc, PassedVariable, SessionSockets, SocketK
 use crate::ground::Ground;
 use crate::message;
 
-/// What the user's own home is called at the beginning of a variable that a recipe sets.
+/// A recipe's name for the user's own home, at the beginning of a variable that it sets.
 const USER_HOME: &str = "${userHome}";
 
-/// Where the user's own recipes are.
+/// The directory of the user's own recipes.
 pub(crate) fn directory(ground: &Ground) -> Option<PathBuf> {
     Some(ground.directories.settings.as_ref()?.join("recipes"))
 }
@@ -31,7 +32,7 @@ pub(crate) enum Wanted {
     /// The one that fits the command, if any.
     #[default]
     Fitting,
-    /// This one, whatever the command is.
+    /// This one, for any command.
     Named(String),
     /// None.
     Off,
@@ -85,7 +86,7 @@ fn not_used(refused: &NotUsed) -> String {
     }
 }
 
-/// Adds what a recipe opens and passes to the options of a confinement; what it added, for people.
+/// Adds what a recipe opens and passes on to the options of a confinement; returns what it added, for people.
 pub(crate) fn apply_ambient(recipe: &Recipe, ground: &Ground, options: &mut Options) -> Result<Vec<String>> {
     let mut told = Vec::new();
     let is_set = |variable: &&PassedVariable| {
@@ -116,7 +117,7 @@ pub(crate) fn apply_ambient(recipe: &Recipe, ground: &Ground, options: &mut Opti
             else {
                 continue;
             };
-            // SECURITY: what listens there acts for the user; only the user's own flags lead to it
+            // SECURITY: what listens there acts for the user; only the user's own flags may open it
             // (test: a_recipe_connects_to_nobody_who_acts_for_the_user)
             if session.kind(&place) != SocketKind::Ordinary {
                 bail!(message::Hinted {
@@ -135,8 +136,8 @@ pub(crate) fn apply_ambient(recipe: &Recipe, ground: &Ground, options: &mut Opti
     Ok(told)
 }
 
-/// The options that a recipe adds to the end of the command, and what a person is told of it. `passed` are the variables that the server
-/// gets.
+/// The options that a recipe adds to the end of the command, and the text about it for people. `passed` are the
+/// variables that the server gets.
 pub(crate) fn append_ambient(
     known: &Match,
     ground: &Ground,
@@ -156,7 +157,7 @@ fn is_users(name: &str, passed: &[PassedVariable]) -> bool {
     is_passed && std::env::var_os(name).is_some_and(|value| !value.is_empty())
 }
 
-/// A path of a recipe, with the user's own home in place of `~`.
+/// A path in a recipe, with `~` replaced by the user's own home.
 fn place_of(path: &Path, ground: &Ground) -> Option<PathBuf> {
     match path.strip_prefix("~") {
         Ok(below) => Some(ground.home()?.join(below)),
@@ -164,7 +165,7 @@ fn place_of(path: &Path, ground: &Ground) -> Option<PathBuf> {
     }
 }
 
-/// The place that a recipe names; nothing if it does not exist.
+/// The place that a recipe names; `None` if it does not exist.
 fn place_ambient(recipe: &Recipe, path: &Path, ground: &Ground) -> Result<Option<PathBuf>> {
     let Some(place) = place_of(path, ground).filter(|place| ground.exists(place)) else { return Ok(None) };
     let holds_home = ground.home().is_some_and(|home| home.starts_with(&place));
@@ -186,8 +187,9 @@ fn place_ambient(recipe: &Recipe, path: &Path, ground: &Ground) -> Result<Option
     Ok(Some(place))
 }
 
-/// The variables that a recipe sets. One that the user sets and that is `passed` on counts more. One that names a place in the user's
-/// home is set only if the place exists, one from the configuration of git only if that has it.
+/// The variables that a recipe sets. If the user sets one and it is `passed` on, the user's value wins. One that
+/// names a place in the user's home is set only if the place exists, and one from the git configuration only if it
+/// is set there.
 pub(crate) fn set_variables_ambient(
     set: &BTreeMap<String, String>,
     ground: &Ground,
@@ -207,7 +209,7 @@ pub(crate) fn set_variables_ambient(
     filled.collect()
 }
 
-/// One line about what a recipe adds; nothing if that is nothing.
+/// One line about what a recipe adds, if it adds anything.
 pub(crate) fn line(recipe: &Recipe, told: &[String]) -> Option<String> {
     (!told.is_empty()).then(|| format!("note: recipe `{}` {}", recipe.name, told.join(", ")))
 }

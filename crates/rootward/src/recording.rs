@@ -1,4 +1,4 @@
-//! The flag that says whether decisions go on record, and the log they go to.
+//! The flag that turns the audit log on or off, and the log itself.
 
 use std::io;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use crate::message::{self, Hinted};
 /// The flag.
 #[derive(Args, Debug)]
 pub(crate) struct Recording {
-    /// Whether decisions are put on record. Where they cannot be, calls with paths are refused
+    /// Whether to record decisions. If they cannot be recorded, calls with paths are refused
     #[arg(long, value_name = "STATE", value_enum, default_value_t = State::On)]
     audit: State,
 }
@@ -29,7 +29,7 @@ enum State {
 }
 
 impl Recording {
-    /// The log, unless none is kept. Where `ROOTWARD_LOG` asks for it, decisions are told on standard error from now on, too.
+    /// The log, unless it is off. If `ROOTWARD_LOG` requests it, decisions also go to standard error from now on.
     #[cfg(feature = "http")]
     pub(crate) fn open_ambient(&self, ground: &Ground) -> Result<Option<Arc<dyn Audit>>> {
         let log = crate::http::Log::read(ground)?;
@@ -38,7 +38,7 @@ impl Recording {
         Ok(if log.is_on() { Some(Arc::new(crate::http::Logged(kept))) } else { kept })
     }
 
-    /// The log, unless none is kept.
+    /// The log, unless it is off.
     #[cfg(not(feature = "http"))]
     pub(crate) fn open_ambient(&self, ground: &Ground) -> Result<Option<Arc<dyn Audit>>> {
         self.open_kept_ambient(ground)
@@ -60,12 +60,12 @@ impl Recording {
     }
 }
 
-/// A log that says on standard error why it cannot be written: a peer only hears that its call is refused.
+/// A log that says on standard error why it cannot be written: a peer only learns that its call is refused.
 #[derive(Debug)]
 struct Announced {
     log: AuditLog,
     directory: PathBuf,
-    /// Whether the last line could not be written: a full disk is announced once.
+    /// Whether the last line could not be written: a full disk is reported once.
     is_failing: AtomicBool,
 }
 

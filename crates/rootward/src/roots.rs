@@ -20,18 +20,18 @@ use clap::{Args, Subcommand};
 use crate::Outcome;
 use desk::Desk;
 
-/// Choose and keep the directories that are shared
+/// Choose and save the directories to share
 ///
-/// They are in force where neither client nor operator names roots: `rootward serve` without any arguments serves them. They are kept
-/// in `$XDG_CONFIG_HOME/rootward/roots.toml` (`~/.config/rootward/roots.toml` unless set), which may be edited by hand. Nothing
-/// is shared without a yes, and every change goes on record (`rootward audit show`).
+/// They are used if neither client nor operator names roots: `rootward serve` without any arguments serves them.
+/// They are saved in `$XDG_CONFIG_HOME/rootward/roots.toml` (`~/.config/rootward/roots.toml` unless set), which you
+/// may edit by hand. Nothing is shared without your consent, and every change is recorded (`rootward audit show`).
 #[derive(Args, Debug)]
 pub(crate) struct RootsCommand {
     #[command(subcommand)]
     verb: Verb,
 }
 
-/// One file below `roots/` for each.
+/// Each has a file below `roots/`.
 #[derive(Subcommand, Debug)]
 enum Verb {
     Detect(detect::Detect),

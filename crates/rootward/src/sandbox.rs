@@ -16,11 +16,11 @@ use crate::confinement_flags::{ConfinementFlags, Wanted};
 use crate::ground::Ground;
 use crate::message::{self, Hinted};
 
-/// Run a command that the kernel holds to the roots
+/// Run a command that the kernel confines to the roots
 ///
-/// The command reads, writes and lists what the roots give, and what a program needs to live: the system's libraries, its own
-/// interpreter and packages, a home and a temporary directory of its own that are removed when it ends. Everything else on the
-/// disk is closed to it, whatever it tries. Its environment is reduced to what holds no secrets.
+/// The command can use the roots, and what every program needs: the system's libraries, its own interpreter and
+/// packages, and a home and a temporary directory of its own, which are removed when it ends. The kernel denies it
+/// everything else on the disk. Its environment is reduced to variables that hold no secrets.
 #[derive(Args, Debug)]
 #[command(override_usage = USAGE, after_help = AFTER_HELP)]
 pub(crate) struct Sandbox {
@@ -30,7 +30,7 @@ pub(crate) struct Sandbox {
     roots: Vec<OsString>,
     #[command(flatten)]
     confinement: ConfinementFlags,
-    /// Tell, when the command has ended, what it tried and was refused
+    /// When the command has ended, print what it tried and was refused
     #[arg(long)]
     trace: bool,
     /// Do not start the command; print each place that it would get, and why, and what it would not get
@@ -40,7 +40,7 @@ pub(crate) struct Sandbox {
     /// print the places as JSON
     #[arg(long)]
     json: bool,
-    /// The command. Everything after its first word belongs to it, also what looks like an option of Rootward's
+    /// The command. Everything after its first word belongs to it, even if it looks like an option of Rootward
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
@@ -74,7 +74,7 @@ impl Sandbox {
         let trace = if self.trace { Trace::On } else { Trace::Off };
         let options = Options { trace, ..self.confinement.options(&ground)? };
         let confinement = Confinement::new(guard, options);
-        // Kept until the command has ended: taking it apart takes time that the command can use.
+        // Kept until the command has ended: dismantling it takes time that the command can use.
         let confinement = confinement.map_err(StartError::from).map_err(not_started)?;
         let line = CommandLine { program: program.clone(), arguments: arguments.to_vec(), ..CommandLine::default() };
         if self.explain {
@@ -82,7 +82,7 @@ impl Sandbox {
             explained::print(&explanation, self.json)?;
             return Ok(0);
         }
-        // Kept until the command has ended, too: nobody removes its package meanwhile.
+        // Also kept until the command has ended, so that its package is not removed meanwhile.
         let known = self.known_ambient(&confinement, &line).map_err(not_started)?;
         let signals = PassedSignals::hold()?;
         let confined = confinement.prepare_known_ambient(&line, &known).and_then(Prepared::spawn);
@@ -102,7 +102,7 @@ impl Sandbox {
         Ok(code.try_into().unwrap_or(u8::MAX))
     }
 
-    /// Looks the command up; a package is fetched first.
+    /// Resolves the command; a package is fetched first.
     fn known_ambient(&self, confinement: &Confinement, line: &CommandLine) -> Result<KnownCommand, StartError> {
         let Some(package) = confinement.package_ambient(line)? else { return Ok(KnownCommand::look_up_ambient(line)?) };
         let installed = Supply::new(package).wait_ambient(|note| {
@@ -114,7 +114,7 @@ impl Sandbox {
         Ok(KnownCommand::of_package_ambient(installed)?)
     }
 
-    /// Says what holds, or what does not.
+    /// Prints how strongly the command is confined, or why it is not.
     fn tell(&self, enforcement: &Enforcement) -> Result<()> {
         if self.json {
             message::line(&serde_json::to_string(enforcement)?);
@@ -137,7 +137,7 @@ impl Sandbox {
     }
 }
 
-/// An error with its way out.
+/// An error with a hint.
 fn hinted(says: String, hint: &str) -> anyhow::Error {
     Hinted { says, hint: hint.to_owned() }.into()
 }

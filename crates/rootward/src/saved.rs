@@ -1,7 +1,7 @@
-//! The roots that the user saved, as every verb sees them.
+//! The saved roots, as every verb sees them.
 //!
-//! A store that cannot be read is an error: nobody knows what it closes. So it is for a build without the `roots` feature where there
-//! is a store.
+//! A store that cannot be read is an error: nobody knows what it closes. The same goes for a build without the
+//! `roots` feature if a store exists.
 
 use std::path::Path;
 
@@ -10,11 +10,11 @@ use clap::Args;
 use rootward_core::env::Directories;
 use rootward_core::{Resolver, Restriction, RootSet};
 
-/// For whom the saved roots are asked for.
+/// Which client or server the saved roots are for.
 #[derive(Args, Debug)]
 pub(crate) struct AskingAs {
-    /// The client or server that the saved roots are for. Those that were saved for others are not in force; without a name, those
-    /// that were saved for all are
+    /// Use the roots that were saved for the client or server of this name, and those saved for all. Without a name,
+    /// only those saved for all
     #[arg(long = "as", value_name = "NAME")]
     peer: Option<String>,
 }
@@ -40,7 +40,7 @@ impl Saved {
         Ok(Saved { kept })
     }
 
-    /// What is closed below saved roots, whoever names a root there.
+    /// What is closed below saved roots; this applies no matter who names a root there.
     pub(crate) fn closed_ambient(&self, resolver: Resolver) -> Result<Vec<Restriction>> {
         use anyhow::Context;
         self.kept.closed_ambient(resolver).context("cannot tell what is closed below the saved roots")
@@ -57,12 +57,12 @@ impl Saved {
         self.kept.set_ambient(peer, home)
     }
 
-    /// How many were saved.
+    /// The number of saved roots.
     pub(crate) fn count(&self) -> usize {
         self.kept.roots.len()
     }
 
-    /// The saved root that a pattern closes something below.
+    /// The saved root below which this pattern closes something.
     pub(crate) fn root_with(&self, pattern: &str) -> Option<&Path> {
         let has = |root: &&rootward_client::store::SavedRoot| root.restrict.iter().any(|one| one.pattern == pattern);
         self.kept.roots.iter().find(has).map(|root| root.path.as_path())
@@ -74,7 +74,7 @@ impl Saved {
     pub(crate) fn load_ambient(directories: &Directories, resolver: Resolver) -> Result<Saved> {
         use rootward_core::{Access, Shown, lookout_ambient};
         let Some(file) = directories.saved_roots() else { return Ok(Saved {}) };
-        // What cannot be looked for may be there.
+        // If it cannot be looked up, it may exist.
         if lookout_ambient(resolver).check(&file, Access::NONE).map_or(true, |seen| seen.exists()) {
             let says = format!("saved roots `{}` are there, and this build does not read them", Shown::new(&file));
             let hint = "build with the feature `roots`".to_owned();

@@ -29,26 +29,27 @@ use crate::recording::Recording;
 use crate::saved::AskingAs;
 use crate::settings::flag_help;
 
-/// How long after its start a server begins to follow the saved roots.
+/// Delay from the start of a server until it follows the saved roots.
 #[cfg(feature = "roots")]
 const AFTER_THE_START: Duration = Duration::from_secs(1);
 
-/// How often the operator's patterns are looked at again.
+/// How often the operator's patterns are expanded again.
 #[cfg(feature = "roots")]
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 
-/// How long what is being written may still take when the server is told to end.
+/// How long a pending write may still take when the server is told to exit.
 const TO_FINISH: Duration = Duration::from_secs(2);
 
 /// Serve files over MCP, on standard input and output or over HTTP
 ///
-/// Offers the tools of the reference file server and more. Put `rootward serve` into a client's settings: the client's roots are
-/// what is served, within the directories named here.
+/// Offers the tools of the reference file server and more. Put `rootward serve` into a client's settings: it serves
+/// the client's roots, limited to the directories named here.
 #[derive(Args, Debug)]
 pub(crate) struct Serve {
-    /// A directory or file that bounds what the client may share, with `:ro` (read), `:rw` (read, write, delete; the default), `:rw-nodelete`
-    /// (read, write) or `:rwx` (all) at its end. Where the client names no roots, these are the roots. Without any, those of
-    /// `ROOTWARD_ROOTS`, else those of the settings file. Where there are none at all, the saved roots (`rootward roots`)
+    /// A directory or file that limits what the client may share, with `:ro` (read), `:rw` (read, write, delete; the
+    /// default), `:rw-nodelete` (read, write) or `:rwx` (all) at its end. If the client names no roots, these are
+    /// the roots. Without any, those of `ROOTWARD_ROOTS`, else those of the settings file. If nobody names any, the
+    /// saved roots (`rootward roots`)
     #[arg(value_name = "DIR")]
     roots: Vec<OsString>,
     #[arg(long, value_name = "SETS", value_delimiter = ',', value_parser = str::parse::<Toolset>, help = flag_help("--tools"))]
@@ -65,7 +66,7 @@ pub(crate) struct Serve {
 }
 
 impl Serve {
-    /// The server in these roots.
+    /// The server for these roots.
     #[cfg(feature = "wrap")]
     pub(crate) fn new(roots: Vec<OsString>, asking: AskingAs, recording: Recording) -> Serve {
         Serve {
@@ -106,8 +107,8 @@ impl Serve {
         outcome
     }
 
-    /// Hands what the user saves, takes back and loses on to the sessions. Not at the start, when a client waits for its first
-    /// answer: what changed since then is found, too.
+    /// Tells the sessions when the user saves or removes roots, or a root disappears. This does not begin at the
+    /// start, when a client waits for its first answer; changes since then are still found.
     #[cfg(feature = "roots")]
     fn follow_ambient(&self, ground: Ground, service: &RootsService) -> Result<impl Future<Output = ()> + use<>> {
         let (service, peer) = (service.clone(), self.asking.name().map(str::to_owned));
@@ -129,7 +130,7 @@ impl Serve {
             let ground = Arc::new(ground);
             loop {
                 tokio::time::sleep(LOOK_EVERY).await;
-                // A disk that does not answer holds up nobody.
+                // A disk that does not answer must not block anyone.
                 let (ground, flags, mut looked) = (Arc::clone(&ground), flags.clone(), patterns.clone());
                 let look = move || {
                     let ceiling = looked.changed_ambient().then(|| ground.in_force_of_operator(&flags).ok());
@@ -174,7 +175,7 @@ impl Serve {
     }
 }
 
-/// Tells the operator which of a client's roots is left out.
+/// Tells the operator which of a client's roots was left out.
 fn tell_left_out(root: &LeftOut) {
     message::line_in_passing(&format!("rootward: {root}"));
 }

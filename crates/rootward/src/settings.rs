@@ -1,7 +1,7 @@
 //! The effective settings, each with its source: flag over environment over settings file over default.
 //!
-//! Everything that can be set has a row in `settings/table.rs`. Nothing is guessed: an unknown key, a wrong type or an unknown word ends
-//! the program with the place of the mistake.
+//! Every setting has a row in `settings/table.rs`. Nothing is guessed: an unknown key, a wrong type or an unknown
+//! word ends the program with the location of the mistake.
 
 mod file;
 mod http;
@@ -49,7 +49,7 @@ pub(crate) enum Source {
     File,
     /// The saved roots.
     Store,
-    /// Nothing else sets it.
+    /// Not set anywhere.
     Default,
 }
 
@@ -104,26 +104,26 @@ impl<T> Setting<T> {
     }
 }
 
-/// A restriction as the settings file has it.
+/// A restriction as written in the settings file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Restrict {
     pub(crate) pattern: String,
     pub(crate) closed: Closed,
-    /// The directory that it applies in; everywhere if there is none.
+    /// The directory that it applies in; everywhere if `None`.
     pub(crate) below: Option<PathBuf>,
 }
 
-/// The settings file and whether there is one.
+/// The settings file and whether it exists.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum SettingsFile {
     Read(PathBuf),
     Missing(PathBuf),
-    /// Neither `HOME` nor `XDG_CONFIG_HOME` says where it would be.
+    /// Neither `HOME` nor `XDG_CONFIG_HOME` is set, so there is no place for it.
     Nowhere,
 }
 
 impl SettingsFile {
-    /// Which file was read is known to the caller of [`Settings::of_text`].
+    /// The caller of [`Settings::of_text`] knows which file was read.
     #[expect(clippy::unnecessary_wraps, reason = "the table reads every field alike")]
     fn read(_: &row::Variables<'_>, _: &mut file::Values<'_>) -> Result<SettingsFile, file::Mistake> {
         Ok(SettingsFile::Nowhere)
@@ -153,7 +153,7 @@ impl Settings {
         Settings::of_text(&Environment::default(), "", None).unwrap()
     }
 
-    /// What the environment says, and this text in place of a settings file.
+    /// Reads the environment, and this text in place of a settings file.
     fn of_text(environment: &Environment, text: &str, home: Option<&Path>) -> Result<Settings> {
         Settings::of_file(environment, text, home, Path::new("config.toml"))
     }
@@ -163,18 +163,19 @@ impl Settings {
         let nothing = Said::default();
         let variables = row::Variables { environment, said: read.as_ref().unwrap_or(&nothing) };
         let settings = file::Values::parse(text, home).and_then(|mut file| Settings::read(&variables, &mut file));
-        // Mistakes of the file are told before those of the environment.
+        // Report mistakes in the file before those in the environment.
         let mut settings = settings.map_err(|mistake| mistake.in_file(path))?;
         read.map_err(Hinted::from)?;
         settings.refuse_contradiction()?;
-        // A lifetime for all clients counts for those that announce changes, too.
+        // A lifetime set for all clients also applies to those that announce changes.
         if settings.roots_ttl_announced.source == Source::Default && settings.roots_ttl.source != Source::Default {
             settings.roots_ttl_announced = settings.roots_ttl.clone();
         }
         Ok(settings)
     }
 
-    /// At most one of `strict`, `ignore_client` and `fallback_only` can be set: each says alone whose roots count.
+    /// At most one of `strict`, `ignore_client` and `fallback_only` can be set: each one alone decides whose roots
+    /// count.
     fn refuse_contradiction(&self) -> Result<(), Hinted> {
         let on: Vec<String> = self
             .switches()
@@ -286,7 +287,7 @@ mod tests {
         let all = settings([("ROOTWARD_ROOTS", "/e")], "roots = ['/a']").unwrap();
         assert_eq!(all.roots.source, Source::Environment("ROOTWARD_ROOTS"));
         assert_eq!(all.roots.value.len(), 1);
-        // Named by nobody: the next one is asked.
+        // An empty variable names nothing, so the next source counts.
         let all = settings([("ROOTWARD_ROOTS", "")], "roots = ['/a']").unwrap();
         assert_eq!(all.roots.source, Source::File);
     }

@@ -1,4 +1,4 @@
-//! `rootward status`: what every running `wrap` and `hub` may touch.
+//! `rootward status`: what every running `wrap` and `hub` may access.
 
 use std::io::{self, Write};
 
@@ -11,9 +11,10 @@ use rootward_sandbox::Strength;
 use crate::Outcome;
 use crate::ground::Ground;
 
-/// Show which servers run now, and what each may touch
+/// Show which servers run now, and what each may access
 ///
-/// Every running `rootward wrap` and `rootward hub` of this user, with the servers that they run, their directories and how they are held.
+/// Shows every running `rootward wrap` and `rootward hub` of this user, with their servers, the servers' directories
+/// and how each server is confined.
 #[derive(Args, Debug)]
 #[command(after_help = "Exit codes: 0 something runs, 1 nothing does, 2 failure")]
 pub(crate) struct Status {
@@ -22,7 +23,7 @@ pub(crate) struct Status {
     json: bool,
 }
 
-/// The directory of what runs, below the state directory.
+/// The directory below the state directory that lists what runs.
 pub(crate) const DIRECTORY: &str = "running";
 
 impl Status {

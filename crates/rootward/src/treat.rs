@@ -1,5 +1,5 @@
-//! What a user says about an argument of a tool, where Rootward takes it for something else: `TOOL.ARGUMENT=text`, on the command line
-//! or in the settings file.
+//! The user's own classification of a tool argument, if Rootward guesses wrong: `TOOL.ARGUMENT=text`, on the command
+//! line or in the settings file.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use std::str::FromStr;
 /// One `TOOL.ARGUMENT=WORD`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Treat {
-    /// `TOOL.ARGUMENT`. Names of tools and of arguments may have dots, so it is not parted here.
+    /// `TOOL.ARGUMENT`. Names of tools and arguments may contain dots, so it is not split here.
     pub(crate) place: String,
     pub(crate) treated_as: TreatedAs,
 }
@@ -15,7 +15,7 @@ pub(crate) struct Treat {
 /// What an argument is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum TreatedAs {
-    /// Text, whatever it looks like.
+    /// Text, no matter what it looks like.
     Text,
     /// A path that is read.
     Read,

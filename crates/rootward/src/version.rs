@@ -1,5 +1,5 @@
-//! `rootward --version`, and with `--verbose` what to say in a bug report: how it was built, what it speaks, what the kernel offers,
-//! and where its files are.
+//! `rootward --version`, and with `--verbose` the details for a bug report: how it was built, which protocol
+//! versions it speaks, what the kernel offers, and where its files are.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ pub(crate) struct VersionFlags {
     json: bool,
 }
 
-/// Everything about this binary, and where it runs. What was not known when it was built is null.
+/// Everything about this binary and the machine it runs on. Null means unknown at build time.
 #[derive(Debug, Serialize)]
 struct About {
     version: &'static str,

@@ -1,14 +1,14 @@
-//! The variables that a confined server does not get, as a person is told of them.
+//! The variables that a confined server does not get, as shown to people.
 //!
-//! A client's `env` block becomes part of Rootward's environment, and a server without its key mostly dies without a good word. So the
-//! names are told once, and `--env` passes them on. Values are never shown.
+//! A client's `env` block becomes part of Rootward's environment, and a server without its key usually dies without
+//! a useful message. So the names are printed once, and `--env` passes them on. Values are never shown.
 
 use std::ffi::{OsStr, OsString};
 
 use rootward_core::Shown;
 use rootward_sandbox::{PassedVariable, withheld_variables};
 
-/// How many names stand in the line.
+/// How many names are in the line.
 const MOST: usize = 8;
 
 /// What shells, terminals and desktops set for every program, and no server needs.
@@ -47,7 +47,7 @@ const EVERYDAY: [&str; 32] = [
     "_",
 ];
 
-/// The same by what their names begin with.
+/// More of them, by prefix.
 const EVERYDAY_PREFIXES: [&str; 15] = [
     "BASH_",
     "DBUS_",
@@ -69,7 +69,8 @@ const EVERYDAY_PREFIXES: [&str; 15] = [
 /// Parts of the names of secrets.
 const SECRETS: [&str; 6] = ["TOKEN", "KEY", "SECRET", "PASSW", "PASSPHRASE", "CREDENTIAL"];
 
-/// The names that are worth telling, those that look like secrets first. `given` are variables that the server gets in another way.
+/// The names worth showing, those that look like secrets first. `given` are variables that the server gets in
+/// another way.
 pub(crate) fn worth_telling(
     environment: &[(OsString, OsString)],
     passed: &[PassedVariable],
@@ -84,7 +85,7 @@ pub(crate) fn worth_telling(
     names
 }
 
-/// One line about them; nothing where there are none.
+/// One line about them, if there are any.
 pub(crate) fn line(names: &[String]) -> Option<String> {
     let first = names.first()?;
     let shown = names.iter().take(MOST).map(String::as_str).collect::<Vec<_>>().join(", ");
@@ -104,7 +105,7 @@ fn is_everyday(name: &str) -> bool {
     EVERYDAY.contains(&name) || EVERYDAY_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// Whether a name says that its value is a secret. Wrong either way costs no more than a place in the line.
+/// Whether a name suggests that its value is a secret. A wrong guess only costs a place in the line.
 fn looks_secret(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     SECRETS.iter().any(|part| name.contains(part))

@@ -1,4 +1,4 @@
-//! `rootward wrap`: one server, held to the roots.
+//! `rootward wrap`: one server, confined to the roots.
 
 pub(crate) mod arguments;
 mod learning;
@@ -36,37 +36,40 @@ use crate::treat::{Treat, TreatedAs};
 use crate::withheld;
 use learning::Learning;
 
-/// Run an MCP server that is held to the roots
+/// Run an MCP server confined to the roots
 ///
-/// Put it before a server's command in a client's settings. The server is started in the roots that the client names, within the
-/// directories named here, and everything works as before, except for what lies outside: calls with such paths are refused with an
-/// explanation, and the kernel holds the server itself.
+/// Put it before a server's command in a client's settings. The server starts in the client's roots, limited to the
+/// directories named here. Calls with paths outside are refused with an explanation, and the kernel confines the
+/// server itself. Everything else works as before.
 #[derive(Args, Debug)]
 #[command(override_usage = USAGE, after_help = AFTER_HELP)]
 pub(crate) struct Wrap {
-    /// A directory or file that bounds what the client may share, with `:ro` (read), `:rw` (read, write, delete; the default), `:rw-nodelete`
-    /// (read, write) or `:rwx` (all) at its end; may be repeated. If the client names no roots, these are the roots. Without any, those
-    /// of `ROOTWARD_ROOTS`, else those of the settings file. If nobody names any, the saved roots (`rootward roots`)
+    /// A directory or file that limits what the client may share, with `:ro` (read), `:rw` (read, write, delete; the
+    /// default), `:rw-nodelete` (read, write) or `:rwx` (all) at its end; may be repeated. If the client names no
+    /// roots, these are the roots. Without any, those of `ROOTWARD_ROOTS`, else those of the settings file. If
+    /// nobody names any, the saved roots (`rootward roots`)
     #[arg(long = "root", value_name = "DIR")]
     roots: Vec<OsString>,
     #[command(flatten)]
     asking: AskingAs,
     #[command(flatten)]
     confinement: ConfinementFlags,
-    /// How the server is given its directories besides being told: as arguments, in place of those that were typed, if it is a file server
-    /// that is known to take them (`known`), as arguments at the end (`args`), in a variable (`env:NAME`), or not at all (`none`). In
-    /// arguments and variables `${root}` and `${roots}` stand for them, too
+    /// How the server gets its directories, besides over MCP: as arguments that replace those you typed, if it is a
+    /// file server known to take them (`known`), as arguments at the end (`args`), in a variable (`env:NAME`), or
+    /// not at all (`none`). `${root}` and `${roots}` in arguments and variables are replaced, too
     #[arg(long, value_name = "HOW", default_value = "known", value_parser = inject)]
     inject: Inject,
-    /// The recipe to use: the one that fits the command (`auto`), a recipe by its name, or `none`. `rootward recipe` lists all
+    /// The recipe to use: the one that fits the command (`auto`), a recipe by its name, or `none`. `rootward recipe`
+    /// lists all
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = StringValueParser::new().map(|text| recipes::Wanted::read(&text)))]
     recipe: recipes::Wanted,
-    /// The server's home: one for each project that lasts (`project`, the default), one for all projects that lasts (`shared`), one that
-    /// is removed when the server ends (`private`), or an empty one that cannot be written (`none`). A recipe may choose another default
+    /// The server's home: one per project, kept (`project`, the default), one for all projects, kept (`shared`), one
+    /// that is removed when the server ends (`private`), or an empty, read-only one (`none`). A recipe may choose
+    /// another default
     #[arg(long, value_name = "HOME", value_parser = home)]
     home: Option<HomeKind>,
-    /// Write a recipe to FILE when the server ends: what it was refused or not given, each line commented out until you accept it. The
-    /// server stays confined. It slows down every opening of a file
+    /// Write a recipe to FILE when the server ends: what it was refused or not given, each line commented out until
+    /// you accept it. The server stays confined. This slows down every opening of a file
     #[arg(long, value_name = "FILE")]
     learn: Option<PathBuf>,
     /// What happens to a call with a path outside the roots
@@ -74,14 +77,15 @@ pub(crate) struct Wrap {
     enforce: Enforcing,
     #[arg(long = "treat", value_name = "WHAT", help = flag_help("--treat"))]
     treats: Vec<Treat>,
-    /// Tell what the server tried and was refused, when it ends. It slows down every opening of a file
+    /// When the server ends, print what it tried and was refused. This slows down every opening of a file
     #[arg(long)]
     trace: bool,
     #[arg(long, help = flag_help("--get-roots"))]
     get_roots: bool,
     #[command(flatten)]
     recording: Recording,
-    /// The server's command. Everything after its first word belongs to it, also what looks like an option of Rootward's
+    /// The server's command. Everything after its first word belongs to it, even if it looks like an option of
+    /// Rootward
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
@@ -95,9 +99,9 @@ const AFTER_HELP: &str =
 /// `--enforce`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Enforcing {
-    /// It is refused and does not reach the server
+    /// Refuse it; it does not reach the server
     Refuse,
-    /// It goes on record as refused, and reaches the server
+    /// Record it as refused, but pass it to the server
     Report,
 }
 
@@ -210,14 +214,14 @@ impl Wrap {
             wrapped.run(&mut terminal)?
         };
         if let Some(learning) = learning {
-            // By now, what the servers were given is on record.
+            // What the servers were given is recorded by now.
             let material = validation.material_ambient();
             learning.end_ambient(&terminal.refused, &withheld, home.as_deref(), &closed, &material)?;
         }
         Ok(code.try_into().unwrap_or(u8::MAX))
     }
 
-    /// How the server is given its directories.
+    /// How the server gets its directories.
     fn inject(&self, recipe: Option<&Recipe>) -> Inject {
         match (&self.inject, recipe.and_then(|recipe| recipe.directories.as_ref())) {
             (Inject::Known, Some(Takes::Variable(name))) => Inject::Variable(name.into()),
@@ -236,13 +240,13 @@ impl Wrap {
         Homes::new_ambient(kind, ground.directories.state.as_deref(), program, arguments)
     }
 
-    /// Whoever looks what the user saves, takes back and loses.
+    /// Watches for roots that the user saves or removes, and for roots that disappear.
     #[cfg(feature = "roots")]
     fn follow_ambient(&self, ground: Ground, rules: &Rules) -> Result<Option<Box<dyn Lookout>>> {
         let peer = self.asking.name().map(str::to_owned);
         let patterns = ground.patterns_of_operator(&self.roots)?;
         let (flags, recipe, command) = (self.roots.clone(), self.recipe.clone(), self.command.clone());
-        // As at the start, with the directories in the command.
+        // As at the start, including the directories in the command.
         let look_ambient = Box::new(move |ground: &Ground| -> Option<RootSet> {
             let (program, arguments) = command.split_first()?;
             let operator = ground.in_force_of_operator(&flags).ok()?;
@@ -289,7 +293,7 @@ impl Wrap {
         })
     }
 
-    /// What the recipe says about arguments, the settings file, which counts more, and the flags, which count most.
+    /// How arguments are treated: the recipe says so, the settings file overrides it, and the flags override both.
     fn treatments(&self, ground: &Ground, recipe: Option<&Recipe>) -> Treatments {
         let of_file = ground.settings.treat.value.iter().map(|treat| (treat, About::EveryServer));
         let of_flags = self.treats.iter().map(|treat| (treat, About::ThisServer));
@@ -321,7 +325,7 @@ pub(crate) fn expansion() -> Expansion {
     Expansion { home: std::env::var("HOME").ok(), variables: variables.collect() }
 }
 
-/// Variables in which the roots are to stand.
+/// Variables that contain `${root}` or `${roots}`.
 fn variables_with_roots() -> Vec<(OsString, OsString)> {
     std::env::vars_os().filter(|(_, value)| has_roots(value)).collect()
 }
@@ -332,11 +336,11 @@ pub(crate) fn has_roots(text: &OsStr) -> bool {
     text.windows(7).any(|part| part == b"${root}") || text.windows(8).any(|part| part == b"${roots}")
 }
 
-/// What is in the names of variables that hold secrets.
+/// Parts of the names of variables that hold secrets.
 const SECRET_WORDS: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASS", "AUTH", "CRED"];
 
-/// The values of variables that nobody but the server may read: those that were passed by name, or, where all are passed, those that
-/// are called like secrets.
+/// The values of variables that only the server may read: those passed by name, or, if all are passed, those whose
+/// names look like secrets.
 pub(crate) fn secrets(confine: &Confine) -> Vec<String> {
     let is_given = |name: &OsStr| match confine {
         Confine::To(options) => options.variables.iter().any(|given| given.passes(name)),
@@ -351,9 +355,9 @@ pub(crate) fn secrets(confine: &Confine) -> Vec<String> {
 /// The operator, who reads standard error.
 struct Terminal<'t> {
     home: Option<&'t Path>,
-    /// Whether to tell what was refused.
+    /// Whether to print what was refused.
     trace: Trace,
-    /// What all servers were refused that were traced.
+    /// What all traced servers were refused.
     refused: Vec<Refused>,
 }
 

@@ -1,4 +1,4 @@
-//! The list: what was found and what is saved, brought together.
+//! Builds the list from what was found and what is saved.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -49,7 +49,7 @@ pub(super) fn join(
             obstacle: obstacle(&suggestion.path),
             found: Some(suggestion),
             depth: 0,
-            // SECURITY: what a repository holds is not what its user wants: the user marks, nobody else
+            // SECURITY: a repository's content does not say what its user wants: only the user marks
             // (test: nothing_is_chosen_beforehand_but_what_is_saved)
             mark: Mark::Left,
         });
@@ -59,7 +59,7 @@ pub(super) fn join(
     list
 }
 
-/// Puts a root that the user named into the list, chosen. Returns where it is.
+/// Adds a root that the user named to the list, chosen. Returns its index.
 pub(super) fn insert(list: &mut Vec<Choice>, root: SavedRoot) -> usize {
     let choice = Choice {
         root,
@@ -77,20 +77,20 @@ pub(super) fn insert(list: &mut Vec<Choice>, root: SavedRoot) -> usize {
     position
 }
 
-/// By path; what nobody looked at comes last.
+/// By path; directories that were only named come last.
 fn order(choice: &Choice) -> (bool, &Path) {
     let only_named = choice.found.as_ref().is_some_and(|found| found.presence == Presence::OnlyNamed);
     (only_named && choice.saved.is_none(), &choice.root.path)
 }
 
-/// The name that was found, where it is of use. One that reads as a path could be taken for another root on a command
-/// line.
+/// The name that was found, if it is usable. One that looks like a path could be mistaken for another root on a
+/// command line.
 fn name(suggestion: &Suggestion) -> Option<String> {
     let is_path = |name: &&String| name.starts_with(['/', '~', '.']) || name.starts_with("file:");
     suggestion.name.as_ref().filter(|name| usable_name(name).is_ok()).filter(|name| !is_path(name)).cloned()
 }
 
-/// Counts the lines that each lies in. Sorted by path, they stand right before it.
+/// Counts the lines that contain each line. In path order, they come right before it.
 fn indent(list: &mut [Choice]) {
     let mut around: Vec<PathBuf> = Vec::new();
     for choice in list {

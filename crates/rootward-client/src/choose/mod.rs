@@ -1,7 +1,7 @@
-//! What a user chooses from: what was found and what is saved, in one list; and what a choice changes.
+//! The list that a user chooses from: found and saved directories together; and what a choice changes.
 //!
-//! Plain values: nothing is looked up on disk, and how the list is shown is the host's. Nothing is chosen beforehand but what is saved
-//! already.
+//! These are plain values: nothing is looked up on disk, and the host decides how to show the list. At first, only
+//! what is already saved is chosen.
 //!
 //! ```
 //! use rootward_client::choose::Choices;
@@ -22,8 +22,8 @@
 //!
 //! # Layout
 //!
-//! - [`Choices`], [`Choice`], [`Mark`]: the list, and what is marked in it. `joining.rs` makes it.
-//! - [`Difference`]: what a choice changes; [`Choices::save`] makes it so.
+//! - [`Choices`], [`Choice`], [`Mark`]: the list, and what is marked in it. `joining.rs` builds it.
+//! - [`Difference`]: what a choice changes; [`Choices::save`] applies it.
 
 mod joining;
 mod saving;
@@ -43,7 +43,7 @@ pub use saving::{ChangedMeanwhile, Difference};
 /// Everything that can be chosen.
 #[derive(Clone, Debug)]
 pub struct Choices {
-    /// As it was saved when the list was made.
+    /// What was saved when the list was built.
     kept: Kept,
     list: Vec<Choice>,
 }
@@ -52,7 +52,7 @@ pub struct Choices {
 #[derive(Clone, Debug)]
 pub struct Choice {
     root: SavedRoot,
-    /// Where it is in the store.
+    /// Its index in the store.
     saved: Option<usize>,
     before: Option<Access>,
     name_before: Option<String>,
@@ -65,31 +65,32 @@ pub struct Choice {
 /// Whether the user wants a directory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Mark {
-    /// It is to be shared.
+    /// Share it.
     Chosen,
-    /// It is not.
+    /// Do not share it.
     Left,
 }
 
 /// Why something was not chosen.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum Unchosen {
-    /// Nothing is there in the list.
+    /// The list has no such line.
     #[error("there is no such line")]
     Nothing,
     /// It cannot be shared.
     #[error("it cannot be shared: {0}")]
     Obstacle(String),
-    /// It cannot be called so.
+    /// The name is not usable.
     #[error("not a usable name: {0}")]
     Name(String),
 }
 
 impl Choices {
-    /// Joins what was found with what is saved. What is new will be for `audience`, and `obstacle` says why a place cannot be chosen.
+    /// Joins what was found with what is saved. New roots will be for `audience`, and `obstacle` says why a place
+    /// cannot be chosen.
     ///
-    /// What is saved for somebody that `audience` has, too, is one line with what was found there; else each has its own. Sorted by path;
-    /// what nobody looked at comes last.
+    /// A found directory and a saved root at the same place are one line if the root is for somebody in `audience`;
+    /// otherwise each has its own line. Sorted by path; directories that were only named come last.
     pub fn new(
         found: Vec<Suggestion>,
         kept: Kept,
@@ -105,7 +106,7 @@ impl Choices {
         &self.list
     }
 
-    /// Chooses a line, or leaves it.
+    /// Toggles a line.
     pub fn toggle(&mut self, position: usize) -> Result<(), Unchosen> {
         let choice = self.choosable(position)?;
         choice.mark = match choice.mark {
@@ -115,7 +116,7 @@ impl Choices {
         Ok(())
     }
 
-    /// Chooses a line for this access.
+    /// Chooses a line with this access.
     pub fn grant(&mut self, position: usize, access: Access) -> Result<(), Unchosen> {
         let choice = self.choosable(position)?;
         choice.root.access = access;
@@ -123,7 +124,7 @@ impl Choices {
         Ok(())
     }
 
-    /// Gives a line another name, and chooses it.
+    /// Renames a line, and chooses it.
     pub fn rename(&mut self, position: usize, name: &str) -> Result<(), Unchosen> {
         let choice = self.choosable(position)?;
         usable_name(name).map_err(|why| Unchosen::Name(why.to_owned()))?;
@@ -132,8 +133,8 @@ impl Choices {
         Ok(())
     }
 
-    /// Chooses a root that the user named: the line that has it, or a new line in its place. Returns where that is. What is saved keeps its
-    /// access.
+    /// Chooses a root that the user named: its existing line, or a new one. Returns the line's index. A saved root
+    /// keeps its access.
     pub fn add(&mut self, root: SavedRoot) -> Result<usize, Unchosen> {
         let has_it = |choice: &Choice| choice.root.path == root.path && choice.root.audience.overlaps(&root.audience);
         let Some(position) = self.list.iter().position(has_it) else {
@@ -147,7 +148,7 @@ impl Choices {
         Ok(position)
     }
 
-    /// Closes a line that turned out to be of no use. What is saved stays open to be left.
+    /// Disables a line that turned out to be unusable. A saved root can still be unchosen.
     pub fn refuse(&mut self, position: usize, reason: String) {
         if let Some(choice) = self.list.get_mut(position).filter(|choice| choice.saved.is_none()) {
             choice.mark = Mark::Left;
@@ -157,7 +158,7 @@ impl Choices {
 
     fn choosable(&mut self, position: usize) -> Result<&mut Choice, Unchosen> {
         let choice = self.list.get_mut(position).ok_or(Unchosen::Nothing)?;
-        // SECURITY: what validation refuses is not chosen, whichever way
+        // SECURITY: what validation refuses cannot be chosen in any way
         // (test: what_cannot_be_shared_cannot_be_chosen)
         match &choice.obstacle {
             Some(obstacle) => Err(Unchosen::Obstacle(obstacle.clone())),
@@ -172,22 +173,22 @@ impl Choice {
         &self.root
     }
 
-    /// What it is shared for by now; none where it is not saved.
+    /// Its saved access; `None` if it is not saved.
     pub fn before(&self) -> Option<Access> {
         self.before
     }
 
-    /// Whether it is saved, and was given another name.
+    /// Whether it is saved and was renamed.
     pub fn is_renamed(&self) -> bool {
         self.saved.is_some() && self.root.name != self.name_before
     }
 
-    /// Why it is suggested; none where it is saved or was added, and was not found.
+    /// Why it is suggested; `None` if it was not found by the scan.
     pub fn found(&self) -> Option<&Suggestion> {
         self.found.as_ref()
     }
 
-    /// How many lines it lies in.
+    /// How many other lines contain it.
     pub fn depth(&self) -> usize {
         self.depth
     }

@@ -1,4 +1,4 @@
-//! What a choice changes, and how it gets into the store.
+//! What a choice changes, and how the store is updated.
 
 use rootward_core::Access;
 use thiserror::Error;
@@ -9,13 +9,13 @@ use crate::store::{Document, Kept, Record, SavedRoot, YesOnRecord};
 /// What a choice changes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Difference<'c> {
-    /// What is shared from now on.
+    /// New roots.
     pub added: Vec<&'c SavedRoot>,
-    /// What is shared for other access: that of before, and the root as it will be.
+    /// Roots whose access changes: the old access, and the root as it will be.
     pub granted: Vec<(Access, &'c SavedRoot)>,
-    /// What has another name: that of before, and the root as it will be.
+    /// Roots whose name changes: the old name, and the root as it will be.
     pub renamed: Vec<(Option<&'c str>, &'c SavedRoot)>,
-    /// What is shared no more.
+    /// Roots that are no longer shared.
     pub removed: Vec<&'c SavedRoot>,
 }
 
@@ -26,7 +26,7 @@ impl Difference<'_> {
     }
 }
 
-/// The store is not what the choice was made from.
+/// The store has changed since the choice was made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error("another program changed the saved roots meanwhile")]
 pub struct ChangedMeanwhile;
@@ -46,7 +46,7 @@ impl Choices {
                     difference.granted.push((before, &choice.root));
                 }
                 (Some(_), Mark::Left) => {
-                    // As it is saved: an access that was tried on the way was never given.
+                    // Report the saved access: one that was only tried in the list was never given.
                     difference.removed.extend(choice.saved.and_then(|at| self.kept.roots.get(at)));
                 }
                 (Some(_), Mark::Chosen) | (None, Mark::Left) => {}
@@ -55,7 +55,7 @@ impl Choices {
         difference
     }
 
-    /// What is saved, as it was when the list was made.
+    /// What was saved when the list was built.
     pub fn kept(&self) -> &Kept {
         &self.kept
     }
@@ -72,9 +72,10 @@ impl Choices {
         Kept { roots: roots.into_iter().flatten().chain(added).collect(), record: self.kept.record.clone() }
     }
 
-    /// Makes it so, in one edit of the store. The yes of `record` goes with what is new and with what is shared for more.
+    /// Applies the choice in one edit of the store. `record` adds its consent to new roots and to those that get
+    /// more access.
     pub fn save(&self, document: &mut Document, record: &Record<'_>) -> Result<(), ChangedMeanwhile> {
-        // SECURITY: what was agreed to was shown beside what was saved then; anything else takes another yes
+        // SECURITY: the user agreed to changes to the state shown then; any other state needs another consent
         // (test: a_store_that_changed_meanwhile_is_left_alone)
         if document.roots() != self.kept.roots {
             return Err(ChangedMeanwhile);
@@ -82,7 +83,7 @@ impl Choices {
         let given = YesOnRecord { by: record.requester.to_owned(), at: record.time };
         let mut saved: Vec<(usize, &Choice)> =
             self.list.iter().filter_map(|choice| choice.saved.map(|at| (at, choice))).collect();
-        // From the end: a removal moves what stands behind it.
+        // From the end, because a removal moves the entries after it.
         saved.sort_unstable_by_key(|(at, _)| std::cmp::Reverse(*at));
         for (at, choice) in saved {
             let before = document.roots()[at].access;

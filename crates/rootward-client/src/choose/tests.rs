@@ -1,4 +1,4 @@
-//! The list and what comes of it, without a terminal.
+//! The list and its results, without a terminal.
 
 use std::io;
 use std::time::SystemTime;
@@ -67,7 +67,7 @@ fn what_is_found_and_what_is_saved_in_one_list() {
         "[x] /s/b saved found",
     ];
     assert_eq!(lines(&choices(&found, &kept, &[])), expect);
-    // For one of those that it is saved for, it is the same line.
+    // For one of the peers that it is saved for, it is the same line.
     assert_eq!(lines(&choices(&["/s/a"], &kept[2..], &["git", "x"])), ["[x] /s/a for git saved found"]);
 }
 
@@ -97,7 +97,7 @@ fn what_the_user_names_is_put_in_its_place() {
     let mut choices = choices(&["/s/a", "/s/a/x", "/etc/x"], &[saved("/n", Access::READ, &[])], &[]);
     assert_eq!(choices.add(saved("/s", Access::READ, &[])), Ok(2));
     assert_eq!(choices.add(saved("/s/a/x", Access::READ, &[])), Ok(4));
-    // What is saved keeps its access, and what cannot be shared stays closed.
+    // A saved root keeps its access, and one that cannot be shared stays disabled.
     assert_eq!(choices.add(saved("/n", Access::ALL, &[])), Ok(1));
     assert_eq!(choices.add(saved("/etc/x", Access::READ, &[])), Err(Unchosen::Obstacle("of the system".to_owned())));
     let expect = ["[ ] /etc/x found", "[x] /n saved", "[x] /s", "[ ]   /s/a found", "[x]     /s/a/x found"];
@@ -174,12 +174,12 @@ fn what_a_choice_changes() {
         let root = after.roots.iter().find(|root| root.path == Path::new(path)).unwrap();
         root.given.as_ref().map(|given| given.by.clone())
     };
-    // A yes is put down where it was given: for what is new, and for more.
+    // Consent is recorded where it was given: for new roots, and for more access.
     let expect = [Some("picker".to_owned()), None, None, Some("picker".to_owned())];
     assert_eq!([by("/a"), by("/c"), by("/d"), by("/e")], expect);
 }
 
-/// Puts the roots into a store, and then the choice.
+/// Saves the roots in a store, and then applies the choice.
 fn stored(store: &Store, kept: &[SavedRoot], choices: &Choices) -> Result<Kept, StoreError> {
     let log = AuditLines::new(io::sink());
     let record = Record { audit: &log, requester: "picker", time: SystemTime::UNIX_EPOCH };
@@ -215,7 +215,7 @@ fn a_store_that_changed_meanwhile_is_left_alone() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever was marked and unmarked on the way, the store then says what was shown.
+    /// For any sequence of marking and unmarking, the store ends up as shown.
     #[test]
     fn what_is_shown_is_what_is_saved(
         kept in prop::collection::btree_set((0..6_u8, any::<bool>()), 0..6),

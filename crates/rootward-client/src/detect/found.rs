@@ -1,18 +1,18 @@
-//! What a detector makes of one file.
+//! What a detector finds in one file.
 
 use super::suggestion::Certainty;
 use super::{Kind, members::Members};
 
-/// The longest name that is taken; a longer one is no name.
+/// The longest name to accept; longer ones are ignored.
 const LONGEST_NAME: usize = 128;
 
-/// A reason to suggest the directory that the file lies in.
+/// A reason to suggest the directory that contains the file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Found {
     pub(super) kind: Kind,
     pub(super) name: Option<String>,
     pub(super) certainty: Certainty,
-    /// What the words of the kind go on with: ` of …`.
+    /// The continuation of the kind's words: ` of …`.
     pub(super) detail: String,
     pub(super) more: More,
 }
@@ -25,13 +25,13 @@ pub(super) enum More {
     Members(Members),
     /// Which directories below are submodules, if this is a repository; the file alone does not make it one.
     Submodules(Members),
-    /// Which other directories are meant.
+    /// Which other directories it names.
     Folders(Vec<Folder>),
-    /// A name for the directory where nothing in it says a better one; the file alone does not make it a repository.
+    /// A name for the directory if nothing in it gives a better one; the file alone does not make it a repository.
     Remote(String),
 }
 
-/// A directory that a file names, by text.
+/// A directory that a file names, as text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Folder {
     pub(super) path: String,
@@ -44,7 +44,7 @@ impl Found {
         Found { kind, name: None, certainty: Certainty::Certain, detail: String::new(), more: More::Nothing }
     }
 
-    /// The file is there, and says too little or cannot be read.
+    /// The file exists, but says too little or cannot be read.
     pub(super) fn likely(kind: Kind) -> Found {
         Found { certainty: Certainty::Likely, ..Found::certain(kind) }
     }
@@ -62,7 +62,7 @@ impl Found {
     }
 }
 
-/// A name as it is taken: on one line, not too long.
+/// A name as accepted: one line, not too long.
 pub(super) fn usable_name(name: &str) -> Option<String> {
     let name = name.trim();
     let usable = !name.is_empty() && name.len() <= LONGEST_NAME && !name.chars().any(char::is_control);

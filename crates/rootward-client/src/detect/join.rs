@@ -1,4 +1,4 @@
-//! From what files say to suggestions: one for each directory, with all its reasons, and what it belongs to.
+//! Turns findings into suggestions: one for each directory, with all its reasons, and what it belongs to.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Component, Path, PathBuf};
@@ -12,21 +12,21 @@ use super::scan::{Scan, Walked};
 use super::suggestion::{Bond, Certainty, Detection, Presence, Reason, Suggestion, Unreadable, Within};
 use super::{Bound, Kind};
 
-/// A workspace: its family, its patterns, and these made ready when they are first asked.
+/// A workspace: its family, its patterns, and the patterns compiled on first use.
 struct Workspace {
     family: Family,
     members: Members,
     matcher: Option<Matcher>,
 }
 
-/// A suggestion in the making.
+/// A suggestion being built.
 #[derive(Default)]
 struct Candidate {
     reasons: Vec<Reason>,
-    /// The name, and the kind that gave it.
+    /// The name, and the kind that provided it.
     name: Option<(Kind, String)>,
     presence: Option<Presence>,
-    /// The workspace of an editor that names it as a folder.
+    /// The editor workspace that lists it as a folder.
     folder_of: Option<PathBuf>,
 }
 
@@ -43,7 +43,7 @@ pub(super) fn join(scan: &Scan<'_>, walks: Vec<Walked<'_>>) -> Detection {
         detection.unreadable.extend(summary.errors.into_iter().map(unreadable));
         let top = grant.path();
         for (below, found) in found {
-            // Joining nothing would leave a slash at the end.
+            // Joining an empty path would leave a trailing slash.
             let path = if below.as_os_str().is_empty() { top.clone() } else { top.join(below) };
             for (file, mut found) in found {
                 match std::mem::replace(&mut found.more, More::Nothing) {
@@ -76,7 +76,7 @@ pub(super) fn join(scan: &Scan<'_>, walks: Vec<Walked<'_>>) -> Detection {
     }
     detection.suggestions = finish(scan, candidates, &mut workspaces);
     for suggestion in &mut detection.suggestions {
-        // What the project calls itself, else where it comes from, else its directory.
+        // The project's own name, else its git remote's, else its directory's.
         let name = suggestion.name.take().or_else(|| remotes.remove(&suggestion.path));
         suggestion.name = name.or_else(|| usable_name(&suggestion.path.file_name()?.to_string_lossy()));
     }
@@ -108,7 +108,7 @@ impl Candidate {
         let why = format!("{}{detail}", kind.words());
         let reason = Reason { kind, file: file.to_owned(), why, certainty };
         match self.reasons.iter_mut().find(|known| known.kind == kind && known.why == reason.why) {
-            // Two files that say the same are one reason, the surer or else the first by name.
+            // If two files give the same reason, keep the more certain one, or else the first by name.
             Some(known) => {
                 let order = |reason: &Reason| (std::cmp::Reverse(reason.certainty), reason.file.clone());
                 if order(&reason) < order(known) {
@@ -120,7 +120,7 @@ impl Candidate {
     }
 }
 
-/// A directory that a workspace of an editor names. It may be anywhere.
+/// A directory that an editor workspace names. It may be anywhere.
 fn add_folder(
     scan: &Scan<'_>,
     grants: &[&Grant],
@@ -133,12 +133,13 @@ fn add_folder(
     let within = grants.iter().find(|grant| path.starts_with(grant.path()));
     let (path, presence, certainty) = match within {
         Some(grant) => match grant.guard().check(&path, Access::READ) {
-            // By its handle: a link that leads out is denied.
+            // Through its handle: a link that leads outside is denied.
             Ok(seen) if seen.kind() == Some(FileKind::Directory) => (seen.path(), Presence::Seen, Certainty::Certain),
             _ => return,
         },
-        // SECURITY: what lies elsewhere is told as text, not looked at, and not told at all where no client might name it: the
-        // file speaks for whoever wrote it, not for the user (test: folders_elsewhere_are_only_named)
+        // SECURITY: a directory elsewhere is reported only as text, without looking at it, and only if a client
+        // might name it: the file's author speaks, not the user
+        // (test: folders_elsewhere_are_only_named)
         None if scan.options.validation.judge(Origin::Client, &path).is_ok() => {
             (path, Presence::OnlyNamed, Certainty::Possible)
         }
@@ -154,7 +155,7 @@ fn add_folder(
     }
 }
 
-/// A path without `.` and `..`, by its text; none where it climbs out of `/`.
+/// A path without `.` and `..`, by its text; `None` if it climbs above `/`.
 fn plain(path: &Path) -> Option<PathBuf> {
     let mut plain = PathBuf::new();
     for component in path.components() {
@@ -177,7 +178,7 @@ fn finish(
     workspaces: &mut HashMap<PathBuf, Vec<Workspace>>,
 ) -> Vec<Suggestion> {
     let mut suggestions: Vec<Suggestion> = Vec::with_capacity(candidates.len());
-    // The suggestions above the present one, by their place in the list; sorted by path, they stand before it.
+    // The indexes of the suggestions that contain the current one; in path order, they come before it.
     let mut around: Vec<usize> = Vec::new();
     for (path, mut candidate) in candidates {
         while around.last().is_some_and(|above| !path.starts_with(&suggestions[*above].path)) {
@@ -191,7 +192,7 @@ fn finish(
             let of_family = |workspace: &&mut Workspace| workspace.family == family && families.contains(&family);
             let Ok(below) = path.strip_prefix(above) else { return false };
             workspaces.get_mut(above).into_iter().flatten().filter(of_family).any(|workspace| {
-                // Making patterns ready costs time, and whoever wrote them chose how much.
+                // Compiling patterns takes time, and their author chose how many there are.
                 !scan.is_late()
                     && workspace
                         .matcher
@@ -206,7 +207,7 @@ fn finish(
         });
         let superproject = above.clone().find(|above| has(Family::Git, &above.path));
         if superproject.is_some() {
-            // A submodule with a `.git` of its own, as git once made them.
+            // A submodule with a `.git` of its own, as old versions of git made them.
             for reason in candidate.reasons.iter_mut().filter(|reason| reason.kind == Kind::GitRepository) {
                 (reason.kind, reason.why) = (Kind::GitSubmodule, Kind::GitSubmodule.words().to_owned());
             }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// What a directory is. In the order in which kinds give a suggestion its name.
+/// What a directory is, in the order in which kinds name a suggestion.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "each is what its words say")]
@@ -32,7 +32,7 @@ pub enum Kind {
     VscodeFolder,
 }
 
-/// What belongs together: a workspace of one family has members of the same.
+/// A family: a workspace has members of its own family.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Family {
     Git,
@@ -73,7 +73,7 @@ impl Kind {
         }
     }
 
-    /// Whether its files stand in every directory of a project: below another suggestion they begin none.
+    /// Whether such files are in every directory of a project: below another suggestion they do not start a new one.
     pub(super) fn recurs(self) -> bool {
         matches!(self, Kind::CmakeProject | Kind::MakeProject)
     }

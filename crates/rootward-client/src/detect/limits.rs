@@ -1,21 +1,21 @@
-//! How far a scan goes, so that no tree keeps it for ever.
+//! Limits on a scan, so that it always ends.
 
 use std::time::Duration;
 
 use serde::Serialize;
 
-/// How far a scan goes at the most. Where a limit is met, the result says so ([`Bound`]).
+/// How far a scan goes at most. If a limit is reached, the result says so ([`Bound`]).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// How many directories down; 0 looks at the directory itself only.
+    /// How many directories deep; 0 looks only at the directory itself.
     pub depth: usize,
-    /// How many files and directories are seen.
+    /// How many files and directories to visit.
     pub entries: u64,
-    /// How long it takes.
+    /// How long it may take.
     pub time: Duration,
-    /// How many suggestions are made.
+    /// How many suggestions to make.
     pub suggestions: usize,
-    /// The largest manifest that is read, in bytes; a larger one counts without its name.
+    /// The largest manifest to read, in bytes; a larger one counts without its name.
     pub manifest: u64,
 }
 
@@ -26,11 +26,11 @@ impl Default for Limits {
     }
 }
 
-/// A limit that was met: there may be more to find.
+/// A limit that was reached: there may be more to find.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bound {
-    /// Some directories lie deeper.
+    /// Some directories are deeper.
     Depth,
     /// There are more entries.
     Entries,

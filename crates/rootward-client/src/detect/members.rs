@@ -1,17 +1,17 @@
-//! Which directories a workspace names as its own.
+//! Which directories a workspace lists as its members.
 
 use std::collections::HashSet;
 use std::path::Path;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
-/// How many names and how many patterns of one file count, and how long each may be: people write a few dozen short ones. Patterns
-/// cost more, because each becomes a small machine.
+/// How many names and patterns of one file count, and how long each may be: people write a few dozen short ones.
+/// Patterns cost more, because each is compiled.
 const MOST_NAMES: usize = 2000;
 const MOST_PATTERNS: usize = 100;
 const LONGEST: usize = 256;
 
-/// Names and patterns of directories, relative to the workspace's own.
+/// Names and patterns of directories, relative to the workspace.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Members {
     include: Directories,
@@ -32,7 +32,7 @@ pub(super) struct Cost {
 }
 
 impl Members {
-    /// Patterns; one that begins with `!` leaves out.
+    /// Patterns; one that begins with `!` excludes.
     pub(super) fn new<'p>(patterns: impl IntoIterator<Item = &'p str>) -> Members {
         let mut members = Members::default();
         for pattern in patterns.into_iter().take(MOST_NAMES) {
@@ -44,7 +44,7 @@ impl Members {
         members
     }
 
-    /// Plain names of directories, whatever letters they have.
+    /// Plain names of directories, with any characters.
     pub(super) fn named<'p>(names: impl IntoIterator<Item = &'p str>) -> Members {
         let names = names.into_iter().take(MOST_NAMES).filter_map(plain).collect();
         Members { include: Directories { names, patterns: Vec::new() }, exclude: Directories::default() }
@@ -79,7 +79,7 @@ impl Directories {
     }
 }
 
-/// Members, ready to be asked.
+/// Compiled members.
 #[derive(Debug)]
 pub(super) struct Matcher {
     include: (GlobSet, HashSet<String>),
@@ -87,7 +87,7 @@ pub(super) struct Matcher {
 }
 
 impl Matcher {
-    /// Whether a directory, relative to the workspace's own, is a member.
+    /// Whether a directory, relative to the workspace, is a member.
     pub(super) fn has(&self, path: &Path) -> bool {
         let among = |(globs, names): &(GlobSet, HashSet<String>)| {
             path.to_str().is_some_and(|path| names.contains(path)) || globs.is_match(path)
@@ -96,7 +96,7 @@ impl Matcher {
     }
 }
 
-/// A pattern without what changes nothing; none where it leads out or is empty.
+/// A normalized pattern; `None` if it leads outside or is empty.
 fn plain(pattern: &str) -> Option<String> {
     if pattern.len() > LONGEST || pattern.starts_with('/') {
         return None;
@@ -105,7 +105,7 @@ fn plain(pattern: &str) -> Option<String> {
     (!names.is_empty() && !names.contains(&"..")).then(|| names.join("/"))
 }
 
-/// One that is no glob is passed over: it matches nothing.
+/// An invalid glob is skipped: it matches nothing.
 fn globs(patterns: &[String]) -> GlobSet {
     let mut set = GlobSetBuilder::new();
     for pattern in patterns {

@@ -1,7 +1,8 @@
-//! What could be shared: repositories, projects and workspaces below a directory, each with the reason why.
+//! Finds what could be shared: repositories, projects and workspaces below a directory, each with the reason.
 //!
-//! Suggestions only. They are read from what lies in the directories, and what a repository holds is not what its user wants:
-//! nothing is stored, nothing is run, no link is followed, and a place that lies elsewhere is told as text and never looked at.
+//! The results are only suggestions. They come from files in the directories, and a repository's content does not
+//! say what its user wants: nothing is stored, nothing is run, no link is followed, and a place elsewhere is
+//! reported as text without looking at it.
 //!
 //! ```
 //! use rootward_client::detect::{Certainty, DetectOptions, Kind, detect_ambient};
@@ -20,9 +21,9 @@
 //! # Layout
 //!
 //! - [`detect`] looks below grants, [`detect_ambient`] below directories; [`DetectOptions`] and [`Limits`] say how far.
-//! - [`Detection`], [`Suggestion`], [`Reason`], [`Kind`]: what is found. [`Progress`]: how far a long scan is.
-//! - `scan.rs` is the walk; `detectors/` has a file for each kind of evidence, which reads one file's text and nothing else;
-//!   `join.rs` makes suggestions of what they found.
+//! - [`Detection`], [`Suggestion`], [`Reason`], [`Kind`]: the results. [`Progress`]: how far a long scan has come.
+//! - `scan.rs` is the walk; `detectors/` has a file for each kind of evidence, which parses one file's text and
+//!   nothing else; `join.rs` turns their findings into suggestions.
 
 mod detectors;
 mod found;
@@ -48,20 +49,21 @@ pub use limits::{Bound, Limits};
 pub use scan::Progress;
 pub use suggestion::{Bond, Certainty, Detection, Presence, Reason, Suggestion, Unreadable, Within};
 
-/// How a scan is made.
+/// The options of a scan.
 #[derive(Clone, Debug)]
 pub struct DetectOptions {
     /// How far it goes.
     pub limits: Limits,
-    /// How many threads; 0 for as many as there are cores.
+    /// How many threads; 0 for one per core.
     pub threads: usize,
-    /// How much time passes between two tellings of progress, at the least.
+    /// The minimum time between two progress reports.
     pub tell_every: Duration,
-    /// Which places a file may name that lie elsewhere: those that a client may. What it may not is left out.
+    /// Decides which places elsewhere are reported: those that a client could name.
     pub validation: Validation,
 }
 
-/// The default limits, a thread for each core, progress ten times a second, and no home: then no place in any home is told that lies elsewhere.
+/// The default limits, a thread for each core, progress ten times a second, and no home: then no place elsewhere in
+/// any home is reported.
 impl Default for DetectOptions {
     fn default() -> DetectOptions {
         let tell_every = Duration::from_millis(100);
@@ -69,13 +71,13 @@ impl Default for DetectOptions {
     }
 }
 
-/// Why a directory was not looked at.
+/// Why a directory was not scanned.
 #[derive(Error, Debug)]
 pub enum DetectError {
-    /// It is no path of a directory.
+    /// Not a valid path of a directory.
     #[error(transparent)]
     Root(#[from] RootError),
-    /// It is not there or not reachable.
+    /// It does not exist or is not reachable.
     #[error("`{}` {reason}", Shown::new(path))]
     Refused {
         /// The directory.
@@ -91,7 +93,8 @@ pub enum DetectError {
     Read(#[from] GrantError),
 }
 
-/// Looks for what could be shared below directories that may be read. `progress` is called from several threads, now and then.
+/// Finds what could be shared below directories that may be read. `progress` is called occasionally, from several
+/// threads.
 pub fn detect(
     directories: &[Grant],
     options: &DetectOptions,
@@ -102,8 +105,8 @@ pub fn detect(
     Ok(join::join(&scan, walks))
 }
 
-/// The name of a directory that may be read: what the project in it calls itself, else the last part of its git remote, else its
-/// own. None where none of these can be a name.
+/// The name of a readable directory: the project's own name, else the last part of its git remote, else the
+/// directory's name. `None` if none of these is usable as a name.
 pub fn name(directory: &Grant) -> Option<String> {
     let limits = Limits { depth: 0, entries: NAMED_WITHIN, time: Duration::from_secs(1), ..Limits::default() };
     let options = DetectOptions { limits, threads: 1, ..DetectOptions::default() };
@@ -112,11 +115,11 @@ pub fn name(directory: &Grant) -> Option<String> {
     found.and_then(|found| found.name).or_else(|| found::usable_name(&directory.path().file_name()?.to_string_lossy()))
 }
 
-/// How many entries of a directory are looked at for its name.
+/// How many entries of a directory to search for its name.
 const NAMED_WITHIN: u64 = 5000;
 
-/// [`detect`] below directories by their absolute paths, with the standard closed places: for whoever asks on the user's own
-/// account.
+/// [`detect`] below directories given as absolute paths, with the standard closed places: for callers that act for
+/// the user.
 pub fn detect_ambient(
     directories: &[PathBuf],
     options: &DetectOptions,

@@ -1,6 +1,6 @@
-//! Directories that tools fill: what lies in them was made or fetched, not written by the user.
+//! Directories that tools fill: their content was generated or fetched, not written by the user.
 
-/// Whether nobody looks for projects in a directory of this name.
+/// Whether to skip directories with this name.
 pub(super) fn is_passed_over(name: &[u8]) -> bool {
     matches!(
         name,
@@ -9,7 +9,7 @@ pub(super) fn is_passed_over(name: &[u8]) -> bool {
         // JavaScript.
             | b"node_modules" | b"bower_components" | b"jspm_packages" | b".next" | b".nuxt" | b".output" | b".svelte-kit"
             | b".angular" | b".astro" | b".turbo" | b".parcel-cache" | b".pnpm-store" | b".yarn" | b".npm"
-        // Rust, the Java world, .NET, Swift.
+        // Rust, Java, .NET, Swift.
             | b"target" | b".cargo" | b".rustup" | b".gradle" | b".m2" | b".ivy2" | b".bloop" | b".metals" | b".nuget"
             | b".build" | b"Pods" | b"DerivedData"
         // Python.
@@ -18,7 +18,7 @@ pub(super) fn is_passed_over(name: &[u8]) -> bool {
         // Others.
             | b".bundle" | b".elixir_ls" | b".stack-work" | b".dart_tool" | b".terraform" | b".direnv" | b".cache"
             | b".idea" | b".vs" | b".Trash"
-        // What tools keep in a home.
+        // Tool directories in a home.
             | b".local" | b".nvm" | b".pyenv" | b".rbenv" | b".asdf" | b".sdkman" | b".deno" | b".bun" | b".conda" | b".gem"
             | b".pub-cache" | b".oh-my-zsh" | b".vscode" | b".vscode-server" | b".cursor" | b".cursor-server"
     )

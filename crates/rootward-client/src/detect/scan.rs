@@ -1,4 +1,4 @@
-//! The walk: sees every entry once, has those read that mean something, and stops at the limits.
+//! The walk: visits every entry once, reads files that mean something, and stops at the limits.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -16,30 +16,30 @@ use super::members::Cost;
 use super::passed_over::is_passed_over;
 use super::{Bound, DetectOptions};
 
-/// How often the clock is looked at: each so many entries. A power of two.
+/// Check the clock every this many entries. A power of two.
 const CLOCK: u64 = 256;
 
-/// How many files say something about one directory; more are passed over.
+/// How many files per directory count; more are skipped.
 const MOST_REASONS: usize = 64;
 
-/// How many names and patterns of workspaces are kept in all; the members that further ones name are not told as such.
+/// How many names and patterns of workspaces to keep in total; members of further ones are not marked as members.
 const MOST_MEMBERS: usize = 100_000;
 const MOST_PATTERNS: usize = 2000;
 
-/// How far a scan is.
+/// The progress of a scan.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress<'p> {
     /// How many files and directories were seen.
     pub visited: u64,
-    /// In how many directories something was found.
+    /// The number of directories with findings.
     pub found: usize,
-    /// How long it takes by now.
+    /// The time elapsed so far.
     pub elapsed: Duration,
-    /// What is being looked at, from where the scan started.
+    /// The current entry, relative to the start of the scan.
     pub at: &'p Path,
 }
 
-/// What files said about the directories below one.
+/// What was found in the directories below one.
 pub(super) struct Walked<'g> {
     pub(super) grant: &'g Grant,
     /// By the path below the start: the name of each file and what was found in it.
@@ -57,7 +57,7 @@ pub(super) struct Scan<'o> {
     members: AtomicUsize,
     patterns: AtomicUsize,
     stopped: AtomicBool,
-    /// When progress was last told, in milliseconds since the start.
+    /// When progress was last reported, in milliseconds since the start.
     told: AtomicU64,
     bounds: Mutex<Vec<Bound>>,
 }
@@ -85,7 +85,8 @@ impl<'o> Scan<'o> {
         let walk = WalkOptions {
             threads: self.options.threads,
             ignore: Ignore::Gitignore,
-            // A directory's entries lie one deeper than itself, and those of its `.git` another one; the visit stops the rest.
+            // A directory's entries are one level deeper than it, and those of its `.git` another; `visit` stops the
+            // rest.
             most_depth: self.options.limits.depth.saturating_add(2),
         };
         let summary = grant.walk(walk, |entry| self.visit(entry, &findings))?;
@@ -93,7 +94,7 @@ impl<'o> Scan<'o> {
         Ok(Walked { grant, found, summary })
     }
 
-    /// The limits that were met, each once.
+    /// The limits that were reached, each once.
     pub(super) fn bounds(&self) -> Vec<Bound> {
         let mut bounds = self.bounds.lock().unwrap_or_else(PoisonError::into_inner).clone();
         bounds.sort_unstable();
@@ -122,7 +123,7 @@ impl<'o> Scan<'o> {
         let name = entry.name().as_bytes();
         match entry.kind() {
             FileKind::Directory => return self.directory(entry, name, findings),
-            // The branch that is checked out; in old repositories a link.
+            // The checked-out branch; in old repositories a link.
             FileKind::File | FileKind::Link if name == b"HEAD" && parent_name(entry) == b".git" => {
                 self.keep(above(above(entry.path())), ".git", vec![git::repository()], findings);
             }
@@ -144,7 +145,8 @@ impl<'o> Scan<'o> {
                     self.keep(directory, &entry.name().to_string_lossy(), vec![Found::likely(kind)], findings);
                 }
             }
-            // SECURITY: a link is no manifest, wherever it leads, and neither is a FIFO, which would be waited for
+            // SECURITY: a link never counts as a manifest, wherever it leads, and neither does a FIFO, which would
+            // block
             // (test: links_are_neither_followed_nor_read)
             FileKind::Link | FileKind::Special => {}
         }
@@ -153,13 +155,13 @@ impl<'o> Scan<'o> {
 
     fn directory(&self, entry: &WalkEntry<'_>, name: &[u8], findings: &Findings) -> Visit {
         match name {
-            // Their own entries are looked at, nothing below.
+            // Look at its own entries, but nothing deeper.
             b".git" => return Visit::Continue,
             b".idea" => {
                 self.keep(above(entry.path()), ".idea", vec![jetbrains::directory()], findings);
                 return Visit::Continue;
             }
-            // Where Go keeps the modules that it fetched: `go/pkg/mod`.
+            // Go's module cache: `go/pkg/mod`.
             b"mod" if parent_name(entry) == b"pkg" => return Visit::SkipDirectory,
             _ if is_passed_over(name) || is_inner(entry) => {
                 return Visit::SkipDirectory;
@@ -173,12 +175,12 @@ impl<'o> Scan<'o> {
         Visit::Continue
     }
 
-    /// Has a file read. Whatever is wrong with it, it is there.
+    /// Reads a file with its detector. Even if it is invalid, it exists.
     fn read(&self, entry: &WalkEntry<'_>, directory: &Path, detector: Detector, findings: &Findings) {
         if self.is_late() {
             return self.stop(Bound::Time);
         }
-        // SECURITY: a limit in size, because whoever made the tree may have made a manifest of any size
+        // SECURITY: a size limit, because the author of the tree may have made a manifest of any size
         // (test: a_huge_manifest_counts_without_its_name)
         let bytes = entry.open().and_then(|file| file.read_whole(self.options.limits.manifest));
         let text = bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
@@ -222,7 +224,7 @@ impl<'o> Scan<'o> {
         let now = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
         let told = self.told.load(Ordering::Relaxed);
         let due = u128::from(now.saturating_sub(told)) >= self.options.tell_every.as_millis();
-        // One thread tells.
+        // Only one thread reports.
         if due && self.told.compare_exchange(told, now, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
             let found = self.found.load(Ordering::Relaxed);
             (self.progress)(&Progress { visited: seen, found, elapsed, at: above(entry.path()) });
@@ -247,12 +249,13 @@ fn above(path: &Path) -> &Path {
     path.parent().unwrap_or(path)
 }
 
-/// Whether an entry lies in a directory of a tool, where a manifest says nothing.
+/// Whether an entry is in a directory of a tool, where a manifest means nothing.
 fn is_inner(entry: &WalkEntry<'_>) -> bool {
     matches!(parent_name(entry), b".git" | b".idea")
 }
 
-/// The name of the directory that an entry lies in; empty where the walk started. By bytes, because every directory is asked.
+/// The name of the directory that contains an entry; empty at the start of the walk. As bytes, because this runs for
+/// every directory.
 fn parent_name<'e>(entry: &'e WalkEntry<'_>) -> &'e [u8] {
     let path = entry.path().as_os_str().as_bytes();
     let above = path.len().checked_sub(entry.name().len() + 1).map_or(&b""[..], |end| &path[..end]);

@@ -1,4 +1,4 @@
-//! What a scan answers.
+//! The result of a scan.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -15,31 +15,31 @@ pub struct Detection {
     pub suggestions: Vec<Suggestion>,
     /// How many files and directories were seen.
     pub visited: u64,
-    /// The limits that were met: there may be more.
+    /// The limits that were reached: there may be more.
     pub bounds: Vec<Bound>,
-    /// What could not be listed; at most a hundred for each directory that was looked below.
+    /// Directories that could not be listed; at most a hundred for each start of the scan.
     pub unreadable: Vec<Unreadable>,
 }
 
 /// A directory that could be shared. Nobody has agreed to it yet.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Suggestion {
-    /// Its URI; none where the path has none, because it is not UTF-8.
+    /// Its URI; `None` if the path is not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uri: Option<String>,
-    /// Where it lies, without links.
+    /// Its path, without links.
     #[serde(serialize_with = "as_text")]
     pub path: PathBuf,
-    /// What the project calls itself, else the last part of its git remote, else its directory. None only where none of these can be a
-    /// name.
+    /// The project's own name, else the last part of its git remote, else its directory's name. `None` only if none
+    /// of these is usable as a name.
     pub name: Option<String>,
     /// Why it is suggested; at least one.
     pub reasons: Vec<Reason>,
-    /// How sure the surest of them is.
+    /// The highest certainty of the reasons.
     pub certainty: Certainty,
-    /// Whether anybody looked.
+    /// Whether it was seen or only named.
     pub presence: Presence,
-    /// The suggestion that it lies in.
+    /// The suggestion that contains it.
     pub within: Option<Within>,
 }
 
@@ -52,66 +52,66 @@ pub struct Reason {
     pub file: String,
     /// In words.
     pub why: String,
-    /// How sure.
+    /// How certain it is.
     pub certainty: Certainty,
 }
 
-/// How sure a suggestion is.
+/// How certain a suggestion is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Certainty {
     /// A file names a place that was not looked at.
     Possible,
-    /// A file of the right name is there, and says too little or cannot be read.
+    /// A file with the right name exists, but says too little or cannot be read.
     Likely,
-    /// What is there was read and is what its name says.
+    /// The file was read and is what its name says.
     Certain,
 }
 
-/// Whether anybody looked at what is suggested.
+/// Whether the suggested directory was seen.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Presence {
     /// It was seen.
     Seen,
-    /// A file names it, it lies outside what was looked at, and whether it exists is not known.
+    /// A file names it, but it is outside the scan, and it may not exist.
     OnlyNamed,
 }
 
-/// The suggestion that another lies in.
+/// The suggestion that contains another one.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Within {
     /// Its path.
     #[serde(serialize_with = "as_text")]
     pub path: PathBuf,
-    /// How the two belong together.
+    /// How the two are related.
     pub bond: Bond,
 }
 
-/// How a suggestion belongs to the one that it lies in.
+/// How a suggestion is related to the one that contains it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bond {
-    /// The other is a workspace and names it as a member.
+    /// The other is a workspace and lists it as a member.
     Member,
     /// The other is a git repository and has it as a submodule.
     Submodule,
-    /// It merely lies there.
+    /// It is only located there.
     Below,
 }
 
 /// A directory that could not be listed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Unreadable {
-    /// Where it lies.
+    /// Its path.
     #[serde(serialize_with = "as_text")]
     pub path: PathBuf,
-    /// What the system said.
+    /// The system's error.
     pub reason: String,
 }
 
 impl Suggestion {
-    /// What to call it: its name, else its path.
+    /// How to refer to it: its name, else its path.
     pub fn title(&self) -> Cow<'_, str> {
         match (&self.name, self.path.file_name()) {
             (Some(name), _) => Cow::Borrowed(name),
@@ -126,7 +126,7 @@ impl Suggestion {
     }
 }
 
-/// As it is where it is text, and as it is shown where it is not UTF-8: JSON holds text only.
+/// As it is if it is text, and escaped if it is not UTF-8: JSON holds only text.
 fn as_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     match path.to_str() {
         Some(text) => serializer.serialize_str(text),

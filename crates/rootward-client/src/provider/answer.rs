@@ -1,4 +1,4 @@
-//! The answer to `roots/list`: whole, or page by page for those who follow pages.
+//! The answer to `roots/list`: complete, or in pages for servers that follow pages.
 
 use std::num::NonZeroUsize;
 
@@ -22,14 +22,14 @@ pub(super) enum Cursors {
     AreLost,
 }
 
-/// How a list is cut.
+/// How a list is split.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Cut {
     Whole,
     Pages(NonZeroUsize),
 }
 
-/// The answer that a server gets which sees `view`.
+/// The answer for a server that sees `view`.
 pub(super) fn answer(
     view: &View,
     context: &RequestContext<RoleClient>,
@@ -53,7 +53,7 @@ pub(super) fn answer(
 }
 
 fn cut(server: Option<&ServerPeerInfo>, modern: bool, cursors: Cursors, page: NonZeroUsize, length: usize) -> Cut {
-    // Half a list that passes for the whole would be worse than a long one.
+    // A partial list that looks complete would be worse than a long one.
     if !server.is_some_and(wire::follows_pages) || (!modern && cursors == Cursors::AreLost) {
         return Cut::Whole;
     }
@@ -61,11 +61,11 @@ fn cut(server: Option<&ServerPeerInfo>, modern: bool, cursors: Cursors, page: No
     Cut::Pages(page.max(NonZeroUsize::new(least).unwrap_or(NonZeroUsize::MIN)))
 }
 
-/// The part of a list that begins at `cursor`, and where the next one does.
+/// The part of a list that begins at `cursor`, and the cursor of the next part.
 fn part<'e>(entries: &'e [Entry], cursor: Option<&str>, cut: Cut) -> Result<(&'e [Entry], Option<String>), ErrorData> {
     match cut {
         Cut::Whole if cursor.is_none() => Ok((entries, None)),
-        // Nobody here made it.
+        // This provider did not create it.
         Cut::Whole => Err(unusable(CursorError::Malformed, cursor)),
         Cut::Pages(size) => {
             let page = cursor::page(entries, View::version(entries), cursor, size);
@@ -75,7 +75,7 @@ fn part<'e>(entries: &'e [Entry], cursor: Option<&str>, cut: Cut) -> Result<(&'e
     }
 }
 
-/// A cursor that is of no use.
+/// A cursor that cannot be used.
 fn unusable(error: CursorError, cursor: Option<&str>) -> ErrorData {
     let data = match error {
         CursorError::Malformed => json!({"received": cursor.map(shortened)}),
@@ -84,23 +84,23 @@ fn unusable(error: CursorError, cursor: Option<&str>) -> ErrorData {
     ErrorData::invalid_params(error.to_string(), Some(data))
 }
 
-/// A peer's text may have any length.
+/// A peer's text may have any length, so cut it.
 fn shortened(text: &str) -> String {
     text.chars().take(64).collect()
 }
 
-/// For a server that was told of no roots.
+/// For a server that was not told about roots.
 pub(super) fn not_declared() -> ErrorData {
     let data = json!({"reason": "the client does not declare roots to this server"});
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "Roots not supported", Some(data))
 }
 
-/// A root that cannot be added or shared, as a peer is told.
+/// The error that a peer gets for a root that cannot be added or shared.
 pub fn refused_root(refusal: &RootRefusal) -> ErrorData {
     ErrorData::new(ErrorCode(refusal.code()), refusal.message(), Some(refusal.data()))
 }
 
-/// It is not known what is shared.
+/// What is shared is not known.
 pub(super) fn failed(reason: &str) -> ErrorData {
     ErrorData::internal_error("Roots not known", Some(json!({"reason": reason})))
 }
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(stale.message, "Stale cursor for roots/list; please restart pagination");
         let versions = json!({"expected": View::version(&after), "received": View::version(&before)});
         assert_eq!(stale.data, Some(versions));
-        // The list is what it was: so is its version.
+        // The list is unchanged, and so is its version.
         assert!(part(&entries(5), next.as_deref(), pages(2)).is_ok());
     }
 

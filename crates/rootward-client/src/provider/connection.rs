@@ -1,4 +1,4 @@
-//! One connected server: what it is to be told, and what it has been told already.
+//! One connected server: what to tell it, and what it has been told already.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,28 +11,28 @@ use super::server::{Choice, Server};
 use super::shares::{Look, Shares, in_force_ambient};
 use super::view::View;
 
-/// A connection, from before its handshake until its transport is gone.
+/// A connection, from before its handshake until its transport is closed.
 #[derive(Debug)]
 pub(super) struct Connection {
     server: Server,
     mind: Mutex<Mind>,
-    /// Held by the one question that is being looked up: a server that asks without end has one look at the disk at a time, and
-    /// leaves the threads for that to the others.
+    /// Held while one request is looked up: a server that asks endlessly gets one look at the disk at a time, and
+    /// leaves the threads to others.
     pub(super) looking: tokio::sync::Mutex<()>,
-    /// Wakes the task that tells it. It holds one call however many there were.
+    /// Wakes the task that notifies it. Several wake-ups count as one.
     wake: Notify,
     ended: AtomicBool,
 }
 
-/// What changes while it lasts.
+/// The changing part of a connection.
 #[derive(Debug)]
 struct Mind {
     choice: Choice,
-    /// What was said yes to for this connection.
+    /// Consents for this connection only.
     once: Vec<Wish>,
     /// What it sees, as of the last settled change.
     latest: Option<View>,
-    /// What it saw when it was last told of a change, or when it connected.
+    /// What it saw when it was last notified, or when it connected.
     announced: Option<View>,
     /// What it was answered since.
     given: Option<View>,
@@ -58,7 +58,7 @@ impl Connection {
         self.mind().once.push(wish);
     }
 
-    /// What it sees by one look at the disk.
+    /// What it sees, with one look at the disk.
     pub(super) fn look_ambient(&self, look: &mut Result<Look<'_>, &str>) -> View {
         let (choice, once) = {
             let mind = self.mind();
@@ -72,14 +72,14 @@ impl Connection {
         View::new(&set, self.server.locality, &choice)
     }
 
-    /// Takes notice of what it sees when it connects: it will ask of its own accord.
+    /// Stores what it sees when it connects: it will ask by itself.
     pub(super) fn begin(&self, view: View) {
         let mut mind = self.mind();
         mind.announced = Some(view.clone());
         mind.latest = Some(view);
     }
 
-    /// Takes notice of what it sees now that a change has settled, and has it told if that is something else.
+    /// Stores what it sees now that a change has settled, and wakes the notifying task if that is different.
     pub(super) fn settle(&self, view: View) {
         let mut mind = self.mind();
         mind.latest = Some(view);
@@ -88,14 +88,14 @@ impl Connection {
         }
     }
 
-    /// Takes notice of an answer; says whether it is what everybody thought.
+    /// Stores an answer; returns whether it matches the last settled view.
     pub(super) fn answered(&self, view: &View) -> bool {
         let mut mind = self.mind();
         mind.given = Some(view.clone());
         mind.latest.as_ref() == Some(view)
     }
 
-    /// Waits until there is something to tell; `false` when the connection has ended.
+    /// Waits until there is something to announce; `false` when the connection has ended.
     pub(super) async fn next(&self) -> bool {
         loop {
             self.wake.notified().await;
@@ -112,8 +112,8 @@ impl Connection {
         }
     }
 
-    /// It was told. What changed while that was on its way need not be told again: it asks after it has heard, and is answered with
-    /// what is true then.
+    /// It was notified. Changes made while that was being sent need no further notification: it asks after receiving
+    /// it, and gets the state at that time.
     pub(super) fn told(&self) {
         let mut mind = self.mind();
         if mind.given.is_none() {
@@ -122,7 +122,7 @@ impl Connection {
         }
     }
 
-    /// The transport is gone.
+    /// The transport is closed.
     pub(super) fn end(&self) {
         self.ended.store(true, Ordering::Release);
         self.wake.notify_one();
@@ -134,13 +134,13 @@ impl Connection {
 }
 
 impl Mind {
-    /// Whether it believes something that is not so.
+    /// Whether it has outdated information.
     fn owes(&self) -> bool {
         self.announced != self.latest || (self.given.is_some() && self.given != self.latest)
     }
 }
 
-/// A look at the disk, where it is known what is shared.
+/// A look at the disk, if it is known what is shared.
 pub(super) fn look(shares: &Result<Shares, String>) -> Result<Look<'_>, &str> {
     shares.as_ref().map(Look::new).map_err(String::as_str)
 }
@@ -195,7 +195,7 @@ mod tests {
         assert!(is_woken(&connection), "it was answered something older");
     }
 
-    /// A change that is taken back leaves those alone who did not see it, and not those who did.
+    /// A reverted change is not announced to servers that did not see it, but is to those that did.
     #[test]
     fn an_answer_in_between_is_remembered() {
         let connection = Connection::new(Server::default());

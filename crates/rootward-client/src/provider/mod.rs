@@ -1,8 +1,9 @@
-//! Tells the servers of a host which roots are shared, and tells them again when that changes.
+//! Tells a host's servers which roots are shared, and tells them again when that changes.
 //!
-//! For hosts that speak to servers with rmcp, in both protocol eras. One [`Provider`] serves all connections; each handler is served
-//! through [`Provider::install`]. From then on the capability is declared, `roots/list` is answered, also where a modern server asks in place of
-//! a result, and every legacy server hears once of each change of what *it* sees.
+//! For hosts that talk to servers with rmcp, in both protocol eras. One [`Provider`] serves all connections; each
+//! handler is served through [`Provider::install`]. From then on the capability is declared, `roots/list` is
+//! answered, even if a modern server asks in place of a result, and every legacy server is notified once of each
+//! change in what *it* sees.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -21,16 +22,16 @@
 //! # let home = None;
 //! # let (pipe, other) = tokio::io::duplex(4096);
 //! # tokio::spawn(async move { Box::pin(rmcp::ServiceExt::serve(Quiet, other)).await.map(|server| tokio::spawn(server.waiting())) });
-//! // What the user said yes to, for always and for this session.
+//! What the user consented to, for always and for this session.
 //! let consents = Consents::default();
 //! let provider = Provider::new(Settings::default());
 //! provider.share(Shares::new(Arc::new(store.load_ambient()?), &consents, home));
 //!
-//! // The one line: the handler is served behind the provider. `git` is the name that roots can be saved for.
+//! The one line: the handler is served behind the provider. `git` is the name that roots can be saved for.
 //! let handler = ClientConfig::default();
 //! let git = provider.install(handler, Server::local("git")).serve(pipe).await?;
 //!
-//! // The user chose otherwise: whoever sees something else by that is told.
+//! The user made another choice: servers that now see something else are notified.
 //! # let home = None;
 //! provider.share(Shares::new(Arc::new(store.load_ambient()?), &consents, home));
 //! # git.cancel().await?;
@@ -40,27 +41,31 @@
 //!
 //! # What is told
 //!
-//! Only what has the user's yes: [`Shares`] is made of the store and of the [`Consents`](crate::consent::Consents) of the session, a
-//! [`Permit`] of a yes for once. [`Choice`] takes away from that for one server; [`Choice::HostVouches`] alone goes beyond it, on the host's
-//! word. Only what is there: a root that is missing or replaced by a link is left out, and so is one whose path is not UTF-8. A server
-//! elsewhere ([`Locality::Remote`]) is told nothing unless the user says so.
+//! Servers are told only what the user consented to: [`Shares`] is built from the store and the session's
+//! [`Consents`](crate::consent::Consents), and a [`Permit`] from a consent for once. [`Choice`] narrows that for one
+//! server; only [`Choice::HostVouches`] goes beyond it, on the host's responsibility. They are told only what
+//! exists: a root that is missing or replaced by a link is left out, and so is one whose path is not UTF-8. A remote
+//! server ([`Locality::Remote`]) is told nothing unless the user says so.
 //!
-//! Each root says in `_meta["rootward.dev/access"]` what it is shared for; servers on `rootward-server` hold to it, to others it is a hint.
-//! A root with no access is named only where it lies in another, to close a part of it. The patterns that close places below a
-//! root are not told: a server is held to those by `rootward wrap`, not by its own good will.
+//! Each root states its access in `_meta["rootward.dev/access"]`; servers built on `rootward-server` enforce it, for
+//! others it is a hint. A root without access is listed only inside another root, to close a part of it. The
+//! patterns that close places below a root are not sent: `rootward wrap` enforces those, without the server's
+//! cooperation.
 //!
 //! # When it changes
 //!
-//! A question is answered with what is true at that moment. Changes are announced once they have settled ([`Settings::quiet`]). A server that
-//! cannot be written to has at most one announcement on its way and holds up nobody; a connection that ends is forgotten. The provider does not
-//! watch the disk: [`Provider::look_again`] after something happened to a root.
+//! A request is answered with the state at that moment. Changes are announced once they have settled
+//! ([`Settings::quiet`]). A server that does not read has at most one announcement pending and blocks nobody; a
+//! closed connection is forgotten. The provider does not watch the disk: call [`Provider::look_again`] after
+//! something happened to a root.
 //!
-//! Every yes went on record when it was given; that it is passed on is no decision, and is not recorded again.
+//! Every consent was recorded when it was given; passing it on is not a decision, and is not recorded again.
 //!
 //! # Paging
 //!
-//! Servers that declare `rootward.dev/roots-paging` get long lists in parts, with cursors of one version of the list. rmcp's transports lose
-//! the cursor of a legacy question; [`Provided::serve_pipes`] keeps it, and elsewhere legacy servers get the list in one piece.
+//! Servers that declare `rootward.dev/roots-paging` get long lists in pages, with cursors for one version of the
+//! list. rmcp's transports lose the cursor of a legacy request; [`Provided::serve_pipes`] keeps it, and over other
+//! transports legacy servers get the whole list at once.
 //!
 //! | a server that | gets |
 //! |---|---|
@@ -96,12 +101,12 @@ pub use provided::Provided;
 pub use server::{Choice, Declaration, LocalPaths, Locality, Server};
 pub use shares::Shares;
 
-/// How changes are announced and lists are cut.
+/// How changes are announced and how lists are split.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Settings {
     /// A change is announced after this much time without another one.
     pub quiet: Duration,
-    /// It is announced after this much time at the latest.
+    /// It is announced after this much time even if changes continue.
     pub longest: Duration,
     /// How many roots a page has.
     pub page: NonZeroUsize,
@@ -113,18 +118,18 @@ impl Default for Settings {
     }
 }
 
-/// The roots of a host, for all its servers. Clones are the same one.
+/// The roots of a host, for all its servers. Clones share one state.
 #[derive(Clone, Debug)]
 pub struct Provider {
     shared: Arc<Shared>,
 }
 
-/// What all connections have in common.
+/// The state that all connections share.
 #[derive(Debug)]
 struct Shared {
     settings: Settings,
     state: Mutex<State>,
-    /// Wakes the task that announces. Outside of what it announces, so that it can see that end.
+    /// Wakes the announcing task. Stored outside `Shared`, so that the task can notice its end.
     changed: Arc<Notify>,
     announcing: OnceLock<()>,
 }
@@ -132,7 +137,7 @@ struct Shared {
 #[derive(Debug)]
 struct State {
     shares: Arc<Result<Shares, String>>,
-    /// Counts what changes what servers see.
+    /// Counts changes to what servers see.
     generation: u64,
     connections: HashMap<u64, Arc<Connection>>,
     /// The number of the last connection.
@@ -140,7 +145,7 @@ struct State {
 }
 
 impl Provider {
-    /// One that knows nothing yet. Connections are served on one runtime, that of the first.
+    /// A provider that knows nothing yet. All connections are served on the runtime of the first.
     pub fn new(settings: Settings) -> Provider {
         let unknown = Arc::new(Err("nobody has said yet what is shared".to_owned()));
         let state = State { shares: unknown, generation: 0, connections: HashMap::new(), last: 0 };
@@ -154,18 +159,18 @@ impl Provider {
         self.shared.change(|state| state.shares = Arc::new(Ok(shares)));
     }
 
-    /// It is not known any more what is shared, for this reason. Servers that ask are told so.
+    /// What is shared is no longer known, for this reason. Servers that ask get this as an error.
     pub fn fail(&self, reason: impl Into<String>) {
         let reason = reason.into();
         self.shared.change(|state| state.shares = Arc::new(Err(reason)));
     }
 
-    /// Something may have happened to a root on disk.
+    /// Call this after something may have happened to a root on disk.
     pub fn look_again(&self) {
         self.shared.change(|_| ());
     }
 
-    /// Has the connected servers of this name told other roots from now on.
+    /// Changes which roots the connected servers of this name are told.
     pub fn choose(&self, name: &str, choice: &Choice) {
         self.shared.change(|state| {
             for connection in state.named(Some(name)) {
@@ -174,8 +179,8 @@ impl Provider {
         });
     }
 
-    /// Gives what a permit is for to the servers that it names and that are connected now, for as long as they are; says to how
-    /// many. A yes for always or for the session is part of [`Shares`] for whoever connects later; one for once is used up.
+    /// Grants a permit to the connected servers that it names, until they disconnect; returns how many. A consent
+    /// for always or for the session is part of [`Shares`] for servers that connect later; one for once is used up.
     pub fn give(&self, permit: Permit) -> usize {
         let wish = permit.wish;
         self.shared.change(|state| {
@@ -200,7 +205,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes what servers see, and has it announced.
+    /// Changes what servers see, and announces it.
     fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
         let result = {
             let mut state = self.state();
@@ -211,7 +216,7 @@ impl Shared {
         result
     }
 
-    /// Which generation it is, and what is shared in it.
+    /// The current generation, and what is shared in it.
     fn now(&self) -> (u64, Arc<Result<Shares, String>>) {
         let state = self.state();
         (state.generation, Arc::clone(&state.shares))
@@ -219,7 +224,7 @@ impl Shared {
 }
 
 impl State {
-    /// The connected servers of this name; all, where there is none.
+    /// The connected servers with this name; all if `None`.
     fn named<'s>(&'s self, name: Option<&'s str>) -> impl Iterator<Item = &'s Arc<Connection>> {
         let meant = move |connection: &&Arc<Connection>| name.is_none() || connection.server().name.as_deref() == name;
         self.connections.values().filter(meant)
@@ -228,7 +233,7 @@ impl State {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        // The task that announces sees that there is nothing left to announce.
+        // The announcing task notices that nothing is left to announce.
         self.changed.notify_one();
     }
 }

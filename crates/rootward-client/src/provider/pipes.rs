@@ -1,6 +1,6 @@
-//! Keeps the cursor of a question: rmcp reads `roots/list` into a type that has no place for it.
+//! Keeps the cursor of a request: rmcp parses `roots/list` into a type that has no field for it.
 //!
-//! Where a server's lines pass here as bytes, the cursor is written into `_meta` as well, which rmcp keeps.
+//! If a server's lines pass through here as bytes, the cursor is copied to `_meta`, which rmcp keeps.
 
 use std::io;
 use std::pin::Pin;
@@ -9,17 +9,17 @@ use std::task::{Context, Poll, ready};
 use rootward_protocol::keep_cursor;
 use tokio::io::{AsyncRead, ReadBuf};
 
-/// No question for roots is longer than this: lines that are pass as they come.
+/// No `roots/list` request is longer than this: longer lines pass unchanged.
 const LONGEST_QUESTION: usize = 64 << 10;
 const CHUNK: usize = 8 << 10;
 
-/// What a server says, with cursors where they are kept.
+/// The server's output, with cursors copied to where rmcp keeps them.
 #[derive(Debug)]
 pub(super) struct KeepCursors<R> {
     inner: R,
-    /// The beginning of a line whose end has not come yet.
+    /// The beginning of an incomplete line.
     line: Vec<u8>,
-    /// Whether that beginning was passed on already, because it is too long.
+    /// Whether that beginning was already passed on, because the line is too long.
     passing: bool,
     /// What can be read, from `read` on.
     ready: Vec<u8>,
@@ -31,12 +31,12 @@ impl<R> KeepCursors<R> {
         KeepCursors { inner, line: Vec::new(), passing: false, ready: Vec::new(), read: 0 }
     }
 
-    /// The line with its cursor where it is kept; none where there is nothing to do.
+    /// The line with its cursor copied; `None` if there is nothing to do.
     fn kept(&self) -> Option<Vec<u8>> {
         if self.line.len() > LONGEST_QUESTION { None } else { keep_cursor(&self.line) }
     }
 
-    /// Takes bytes in, and makes ready what is whole.
+    /// Takes bytes, and makes complete lines readable.
     fn take(&mut self, bytes: &[u8]) {
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
             let ends = part.ends_with(b"\n");
@@ -53,7 +53,8 @@ impl<R> KeepCursors<R> {
                 }
                 self.line.clear();
             } else if self.line.len() > LONGEST_QUESTION {
-                // SECURITY: a line without an end must not take all memory there is (test: long_lines_pass_as_they_come)
+                // SECURITY: a line that never ends must not use up all memory
+                // (test: long_lines_pass_as_they_come)
                 self.ready.append(&mut self.line);
                 self.passing = true;
             }
@@ -71,7 +72,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for KeepCursors<R> {
             let mut buffer = ReadBuf::new(&mut chunk);
             ready!(Pin::new(&mut this.inner).poll_read(context, &mut buffer))?;
             if buffer.filled().is_empty() {
-                // The end. Half a line is no question.
+                // The end of the stream. An incomplete line is not a request.
                 this.ready.append(&mut this.line);
                 if this.ready.is_empty() {
                     return Poll::Ready(Ok(()));
@@ -95,7 +96,7 @@ mod tests {
 
     use super::*;
 
-    /// What is read where the bytes come in pieces of this size.
+    /// The output if the bytes arrive in pieces of this size.
     async fn read(bytes: &[u8], piece: usize) -> Vec<u8> {
         let (mut sending, receiving) = tokio::io::duplex(piece);
         let bytes = bytes.to_vec();

@@ -1,4 +1,4 @@
-//! The wrapper that a host's handler is served in: it answers for roots, and leaves everything else to the handler.
+//! The wrapper around a host's handler: it answers requests for roots, and leaves everything else to the handler.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -21,9 +21,9 @@ use super::server::Declaration;
 use super::telling::tell;
 use super::wire::{self, Changes};
 
-/// A handler whose server is told of roots. One for each connection, like the handler itself.
+/// A handler whose server is told about roots. One for each connection, like the handler itself.
 ///
-/// It is served by its own methods: rmcp's of the same name know nothing of changes.
+/// Serve it with its own methods: rmcp's methods of the same name do not announce changes.
 pub struct Provided<H> {
     handler: H,
     shared: Arc<Shared>,
@@ -56,7 +56,7 @@ impl<H: ClientHandler> Provided<H> {
         self.serve_with_lifecycle(transport, ClientLifecycleMode::Initialize).await
     }
 
-    /// Connects to a server over `transport`, in the era that is asked for, or in either.
+    /// Connects to a server over `transport`, in the requested era, or in either.
     pub async fn serve_with_lifecycle<T, E, A>(
         mut self,
         transport: T,
@@ -81,8 +81,8 @@ impl<H: ClientHandler> Provided<H> {
         Ok(running)
     }
 
-    /// The same over the two pipes of a process, or of anything else that speaks in lines. Here the cursors of legacy servers arrive, so
-    /// that they can be given long lists in pages.
+    /// The same over the two pipes of a process, or anything else that speaks in lines. Here the cursors of legacy
+    /// servers arrive, so they can get long lists in pages.
     pub async fn serve_pipes<R, W>(
         self,
         read: R,
@@ -114,7 +114,8 @@ impl<H: ClientHandler> Service<RoleClient> for Provided<H> {
         }
         match self.connection.server().declaration {
             Declaration::Declared => self.list_roots(&context).await,
-            // SECURITY: a server that was told of no roots is told of none (test: a_server_that_was_told_of_none_is_refused)
+            // SECURITY: a server that was not told about roots gets none
+            // (test: a_server_that_was_told_of_none_is_refused)
             Declaration::NotDeclared => Err(answer::not_declared()),
         }
     }
@@ -144,7 +145,7 @@ impl<H: fmt::Debug> fmt::Debug for Provided<H> {
     }
 }
 
-/// A transport by whose end the connection is forgotten.
+/// A transport that removes its connection when it closes.
 struct Left<T> {
     transport: T,
     shared: Arc<Shared>,

@@ -1,4 +1,4 @@
-//! A server as its host knows it: its name, where it runs, and what of the user's roots it is to be told.
+//! A server as its host knows it: its name, where it runs, and which of the user's roots to tell it.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use rootward_core::RootSet;
 /// One server, for one connection.
 #[derive(Clone, Debug, Default)]
 pub struct Server {
-    /// The name that the user knows it by: roots may be saved for it alone. One without a name gets what is for all.
+    /// The user's name for it: roots may be saved for it alone. A server without a name gets what is for all.
     pub name: Option<String>,
     /// Where it runs.
     pub locality: Locality,
@@ -27,25 +27,25 @@ pub enum Locality {
     Remote(LocalPaths),
 }
 
-/// What a server elsewhere is told of paths on this machine.
+/// What a remote server is told about paths on this machine.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum LocalPaths {
     /// Nothing: its list is empty.
     #[default]
     Withheld,
-    /// The same as a server on this machine, because the user said yes to just that.
+    /// The same as a server on this machine, because the user consented to exactly that.
     UserSaidYes,
 }
 
 /// Which roots a server is told.
 #[derive(Clone, Debug, Default)]
 pub enum Choice {
-    /// All that the user said yes to for a server of this name.
+    /// All that the user consented to for a server of this name.
     #[default]
     Consented,
-    /// Of these only the ones at these places.
+    /// Of these, only the ones at these places.
     Only(Vec<PathBuf>),
-    /// These, whatever is saved. That the user said yes to them is the host's word, and nobody else's.
+    /// These, regardless of what is saved. The host is responsible for the user's consent.
     HostVouches(RootSet),
 }
 
@@ -55,7 +55,7 @@ pub enum Declaration {
     /// The capability is declared.
     #[default]
     Declared,
-    /// It is not, and a server that asks all the same is refused.
+    /// It is not, and a server that asks anyway is refused.
     NotDeclared,
 }
 
@@ -65,7 +65,7 @@ impl Server {
         Server { name: Some(name.into()), ..Server::default() }
     }
 
-    /// One elsewhere. It is told no paths of this machine.
+    /// A remote server. It is told no paths of this machine.
     pub fn remote(name: impl Into<String>) -> Server {
         Server { locality: Locality::Remote(LocalPaths::Withheld), ..Server::local(name) }
     }

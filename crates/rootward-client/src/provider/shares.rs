@@ -1,4 +1,4 @@
-//! What the user said yes to, found on disk for one server after another.
+//! What the user consented to, found on disk for each server.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use rootward_core::{Origin, PlacedRoot, Root, RootSet, Validation};
 use crate::consent::{Consents, Wish};
 use crate::store::{Audience, Kept};
 
-/// Everything that is shared: what is saved, and what was said yes to for this session. Nothing else can be in it.
+/// Everything that is shared: what is saved, and the consents for this session. It cannot contain anything else.
 #[derive(Clone, Debug, Default)]
 pub struct Shares {
     kept: Arc<Kept>,
@@ -18,19 +18,19 @@ pub struct Shares {
 }
 
 impl Shares {
-    /// What these two say now. `home` is the user's own.
+    /// The current state of these two. `home` is the user's own.
     pub fn new(kept: Arc<Kept>, consents: &Consents, home: Option<PathBuf>) -> Shares {
         Shares { kept, session: consents.session().to_vec(), home }
     }
 
-    /// The name by which a server is looked up: one that no entry names sees what those without a name see.
+    /// The name to look a server up by: one that no entry names sees the same as a server without a name.
     fn known_as<'n>(&self, name: Option<&'n str>) -> Option<&'n str> {
         let names = |audience: &Audience| audience.names().is_some_and(|_| audience.has(name));
         name.filter(|_| self.kept.roots.iter().any(|root| names(&root.audience)))
     }
 }
 
-/// One look at the disk for many servers: each that sees the same as another costs nothing.
+/// One look at the disk for many servers: servers that see the same share one lookup.
 #[derive(Debug)]
 pub(super) struct Look<'s> {
     shares: &'s Shares,
@@ -42,14 +42,15 @@ impl Look<'_> {
         Look { shares, kept: HashMap::new() }
     }
 
-    /// The roots in force that a server is meant to have: saved, for this session, and for this connection alone (`once`).
+    /// The current roots for a server: saved, for this session, and for this connection only (`once`).
     pub(super) fn set_ambient(&mut self, name: Option<&str>, once: &[Wish]) -> RootSet {
         let shares = self.shares;
         let home = shares.home.as_deref();
         let known_as = shares.known_as(name);
         let find = || shares.kept.set_ambient(known_as, home);
         let kept = self.kept.entry(known_as.map(str::to_owned)).or_insert_with(find);
-        // SECURITY: what was said for one server is told to no other (test: a_yes_for_one_is_told_to_no_other)
+        // SECURITY: consent for one server must not reach another
+        // (test: a_yes_for_one_is_told_to_no_other)
         let mine = |wish: &&Wish| wish.peer.is_none() || wish.peer.as_deref() == name;
         let wishes: Vec<&Wish> = shares.session.iter().filter(mine).chain(once).collect();
         if wishes.is_empty() {
@@ -63,9 +64,9 @@ impl Look<'_> {
     }
 }
 
-/// Adds a wish that was granted: a root of its own, or more access to the one that is there.
+/// Adds a granted wish: as a new root, or as more access to the existing one.
 fn add_ambient(placed: &mut Vec<PlacedRoot>, wish: &Wish, home: Option<&Path>) {
-    // One that is not there, or where a link leads elsewhere by now, is not in force.
+    // If it is missing, or a link now leads elsewhere, it does not count.
     let Ok(found) = wish.as_root().find_ambient(home) else { return };
     match placed.iter_mut().find(|root| root.place == found.place) {
         Some(known) => known.root.access = known.root.access | found.root.access,
@@ -73,9 +74,9 @@ fn add_ambient(placed: &mut Vec<PlacedRoot>, wish: &Wish, home: Option<&Path>) {
     }
 }
 
-/// What of a set is still where it was found: there, and not replaced by a link.
+/// The part of a set that is still where it was found, and not replaced by a link.
 pub(super) fn in_force_ambient(set: &RootSet) -> RootSet {
-    // Whoever vouches for a place has judged it.
+    // The host that vouches for a place has judged it.
     let named = |root: &PlacedRoot| Root { path: root.place.clone(), origin: Origin::Flag, ..root.root.clone() };
     let found = RootSet::place_ambient(set.roots().iter().map(named), &Validation::new(None));
     let is_there =

@@ -1,4 +1,4 @@
-//! Announcing changes: one task waits until they have settled, and one for each server writes.
+//! Announces changes: one task waits until they have settled, and one task for each server writes.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -11,11 +11,11 @@ use super::connection::{Connection, look};
 use super::view::View;
 use super::{Settings, Shared, wire};
 
-/// A question is looked up again while what is shared changes under it, so many times at most.
+/// The maximum number of lookups for one request, if what is shared keeps changing.
 const MOST_LOOKS: usize = 16;
 
 impl Shared {
-    /// Begins to announce, with the first connection.
+    /// Starts announcing, with the first connection.
     pub(super) fn announce(self: &Arc<Self>) {
         self.announcing.get_or_init(|| {
             let (shared, changed, settings) = (Arc::downgrade(self), Arc::clone(&self.changed), self.settings);
@@ -23,7 +23,7 @@ impl Shared {
         });
     }
 
-    /// Takes a connection in; gives back its number.
+    /// Adds a connection; returns its number.
     pub(super) async fn enter(self: &Arc<Self>, connection: &Arc<Connection>) -> u64 {
         let (generation, view) = self.look(connection).await;
         connection.begin(view);
@@ -32,13 +32,13 @@ impl Shared {
         let number = state.last;
         state.connections.insert(number, Arc::clone(connection));
         if state.generation != generation {
-            // The change may have been announced before this connection was there to hear it.
+            // The change may have been announced before this connection existed.
             self.changed.notify_one();
         }
         number
     }
 
-    /// Forgets a connection.
+    /// Removes a connection.
     pub(super) fn leave(&self, number: u64) {
         let left = self.state().connections.remove(&number);
         if let Some(connection) = left {
@@ -46,17 +46,18 @@ impl Shared {
         }
     }
 
-    /// What a server sees now, not as of the last announcement.
+    /// What a server sees right now, not as of the last announcement.
     pub(super) async fn view_now(self: &Arc<Self>, connection: &Arc<Connection>) -> View {
-        // SECURITY: questions without end must not take all threads (test: a_server_that_asks_without_end_has_one_look_at_a_time)
+        // SECURITY: endless requests must not use up all threads
+        // (test: a_server_that_asks_without_end_has_one_look_at_a_time)
         let _one = connection.looking.lock().await;
         for _ in 0..MOST_LOOKS {
             let (generation, view) = self.look(connection).await;
-            // SECURITY: what was taken back while the disk was looked at is not handed out any more
+            // SECURITY: do not hand out what was withdrawn during the look at the disk
             // (test: an_answer_is_what_is_true_now)
             if self.state().generation == generation {
                 if !connection.answered(&view) {
-                    // Nobody said that something happened on disk.
+                    // Something happened on disk that nobody reported.
                     self.changed.notify_one();
                 }
                 return view;
@@ -65,7 +66,7 @@ impl Shared {
         View::Unknown("they change too fast".into())
     }
 
-    /// One look at the disk, apart from what must not wait, and the generation it is of.
+    /// One look at the disk, on a thread that may block, and its generation.
     async fn look(self: &Arc<Self>, connection: &Arc<Connection>) -> (u64, View) {
         let (generation, shares) = self.now();
         let connection = Arc::clone(connection);
@@ -85,16 +86,16 @@ impl Shared {
                 connection.settle(connection.look_ambient(&mut look));
             }
             if self.state().last != last {
-                // Whoever came meanwhile may have seen the disk as it was before.
+                // A server that connected meanwhile may have seen the old state of the disk.
                 self.changed.notify_one();
             }
         };
-        // Where it failed, the next change or question brings another look.
+        // If it failed, the next change or request triggers another look.
         let _ = tokio::task::spawn_blocking(compare).await;
     }
 }
 
-/// Announces changes for as long as there is a provider.
+/// Announces changes as long as the provider exists.
 async fn announce(shared: Weak<Shared>, changed: Arc<Notify>, settings: Settings) {
     loop {
         changed.notified().await;
@@ -106,14 +107,14 @@ async fn announce(shared: Weak<Shared>, changed: Arc<Notify>, settings: Settings
     }
 }
 
-/// Waits for a time of quiet, and not for ever.
+/// Waits for a quiet period, but not forever.
 async fn settled(changed: &Notify, quiet: Duration, longest: Duration) {
     let latest = Instant::now() + longest;
     let until_quiet = async { while timeout(quiet, changed.notified()).await.is_ok() {} };
     let _ = timeout_at(latest, until_quiet).await;
 }
 
-/// Tells one server of each change, until its connection ends.
+/// Notifies one server of each change, until its connection ends.
 pub(super) async fn tell(connection: Arc<Connection>, peer: Peer<RoleClient>) {
     while connection.next().await {
         if wire::notify(&peer).await.is_err() {
@@ -136,7 +137,7 @@ mod tests {
 
     use super::*;
 
-    /// One thread looks at the disk, so that the test can hold it.
+    /// A single blocking thread, so that the test can hold it.
     fn runtime() -> tokio::runtime::Runtime {
         tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(1).build().unwrap()
     }
@@ -144,7 +145,7 @@ mod tests {
     #[test]
     fn an_answer_is_what_is_true_now() {
         let directory = tempfile::tempdir().unwrap();
-        // A temporary directory may be reached by a link, and a saved root may not.
+        // A temporary directory may be reached through a link, but a saved root may not.
         let place =
             rootward_core::spellings_ambient(directory.path(), rootward_core::Resolver::detect()).unwrap().pop();
         let provider = Provider::new(Settings::default());
@@ -158,7 +159,7 @@ mod tests {
             assert!(matches!(before, View::Known(entries) if entries.len() == 1));
             let (release, held) = std::sync::mpsc::channel::<()>();
             let holding = tokio::task::spawn_blocking(move || held.recv().is_err());
-            // The look has begun; then the root is taken back.
+            // The look has begun; then the root is withdrawn.
             let mut answer = pin!(provider.shared.view_now(&connection));
             assert!(answer.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
             share(Vec::new());

@@ -8,34 +8,35 @@ use rootward_protocol::ContentNumber;
 
 use super::server::{Choice, LocalPaths, Locality};
 
-/// One root as a server is told of it.
+/// One root as sent to a server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Entry {
     pub(super) uri: String,
     pub(super) name: Option<String>,
-    /// What it is shared for.
+    /// Its access.
     pub(super) access: Access,
-    /// What it carries besides, as JSON.
+    /// Its `_meta`, as JSON.
     pub(super) meta: Option<Box<str>>,
 }
 
-/// The whole of it. Cheap to clone.
+/// The whole list. Cheap to clone.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum View {
     /// These.
     Known(Arc<[Entry]>),
-    /// It is not known what is shared, for this reason.
+    /// What is shared is not known, for this reason.
     Unknown(Arc<str>),
 }
 
 impl View {
-    /// What a server of this locality is told of a set.
+    /// What a server of this locality is told about a set.
     pub(super) fn new(set: &RootSet, locality: Locality, choice: &Choice) -> View {
-        // SECURITY: paths of this machine are nobody's business elsewhere (test: a_server_elsewhere_is_told_nothing)
+        // SECURITY: remote servers have no business with paths of this machine
+        // (test: a_server_elsewhere_is_told_nothing)
         if locality == Locality::Remote(LocalPaths::Withheld) {
             return View::Known(Arc::new([]));
         }
-        // SECURITY: a choice takes away; it must not take away what closes a part of another root
+        // SECURITY: a choice removes roots, but must not remove one that closes a part of another root
         // (test: a_choice_does_not_open_what_is_closed_in_it)
         let chosen = |root: &&PlacedRoot| match choice {
             Choice::Only(places) => places.contains(&root.place) || closes(root, set, places),
@@ -45,7 +46,7 @@ impl View {
         View::Known(set.roots().iter().filter(chosen).filter(told).filter_map(Entry::new).collect())
     }
 
-    /// The number that a cursor carries. The same list has the same number in every process and every build.
+    /// The version in a cursor. The same list has the same version in every process and every build.
     pub(super) fn version(entries: &[Entry]) -> u64 {
         let mut number = ContentNumber::default();
         for Entry { uri, name, access, meta } in entries {
@@ -58,23 +59,23 @@ impl View {
     }
 }
 
-/// Whether a root that was not chosen stands below one that was: it says that there is less, and that must not be lost.
+/// Whether an unchosen root is below a chosen one: it gives less access, and that must not be lost.
 fn closes(root: &PlacedRoot, set: &RootSet, places: &[PathBuf]) -> bool {
     let above = set.roots().iter().filter(|other| other.place != root.place && other.holds(&root.place));
     let mut chosen = above.filter(|other| places.contains(&other.place));
     chosen.any(|other| !root.root.access.contains(other.root.access))
 }
 
-/// Whether a root that gives nothing takes something away from one above. Otherwise, to name it would only lead there.
+/// Whether a root without access takes something away from one above. Otherwise, listing it would only point there.
 fn lies_in_another(root: &PlacedRoot, set: &RootSet) -> bool {
     let gives = |other: &PlacedRoot| !other.root.access.is_empty();
     set.roots().iter().any(|other| other.place != root.place && other.holds(&root.place) && gives(other))
 }
 
 impl Entry {
-    /// None where the place cannot be written as a URI: it is not UTF-8.
+    /// `None` if the place is not UTF-8 and has no URI.
     fn new(root: &PlacedRoot) -> Option<Entry> {
-        // Where it lies and not how it was named: a link may lead elsewhere by the time a server looks.
+        // Its real place, not its name: a link may lead elsewhere by the time a server looks.
         let uri = RootUri::from_path(&root.place, PathStyle::NATIVE).ok()?;
         Some(Entry {
             uri: uri.as_str().to_owned(),

@@ -1,4 +1,5 @@
-//! The protocol's roots types, in one place: rmcp marks them deprecated, as revision 2026-07-28 does with roots.
+//! The protocol's roots types, in one place: rmcp marks them deprecated, because revision 2026-07-28 deprecates
+//! roots.
 #![expect(deprecated, reason = "roots are deprecated in the protocol, and what this module is about")]
 
 use rmcp::model::{
@@ -11,11 +12,11 @@ use serde_json::{Value, json};
 
 use super::view::Entry;
 
-/// How changes become known.
+/// How servers learn about changes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Changes {
     Announced,
-    /// The modern era asks anew with each call.
+    /// A modern server asks again with each call.
     NotAnnounced,
 }
 
@@ -29,7 +30,7 @@ pub(super) fn declare(capabilities: &mut ClientCapabilities, changes: Changes) {
     capabilities.extensions.get_or_insert_default().entry(keys::PAGING.to_owned()).or_default();
 }
 
-/// Declares none, whatever the host's handler says.
+/// Declares no roots, regardless of the host's handler.
 pub(super) fn declare_none(capabilities: &mut ClientCapabilities) {
     capabilities.roots = None;
     if let Some(extensions) = &mut capabilities.extensions {
@@ -42,24 +43,24 @@ pub(super) fn asks_for_roots(request: &ServerRequest) -> bool {
     matches!(request, ServerRequest::ListRootsRequest(_))
 }
 
-/// Whether a server said that it follows pages.
+/// Whether a server declared that it follows pages.
 pub(super) fn follows_pages(server: &ServerPeerInfo) -> bool {
     let capabilities = &server.capabilities;
     capabilities.extensions.as_ref().is_some_and(|extensions| extensions.contains_key(keys::PAGING))
         || capabilities.experimental.as_ref().is_some_and(|experimental| experimental.contains_key(keys::PAGING))
 }
 
-/// Whether requests of this server come in place of results, and nothing can be announced to it.
+/// Whether this server sends requests in place of results, so that nothing can be announced to it.
 pub(super) fn is_modern(server: Option<&ServerPeerInfo>) -> bool {
     server.is_some_and(|server| !server.protocol_version.has_initialize())
 }
 
-/// Says that the list changed.
+/// Notifies the server that the list changed.
 pub(super) async fn notify(peer: &Peer<RoleClient>) -> Result<(), ServiceError> {
     peer.notify_roots_list_changed().await
 }
 
-/// The answer of the modern era, which rmcp takes in one form only.
+/// The answer of the modern era, which rmcp accepts in only one form.
 pub(super) fn modern_answer(entries: &[Entry], next: Option<String>) -> ClientResult {
     let result = ListRootsResult::new(entries.iter().map(root).collect());
     ClientResult::ListRootsResult(match next {

@@ -1,12 +1,12 @@
-//! How the thread that looks is woken: one bit, however many events there are.
+//! Wakes the looking thread: one bit, for any number of events.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// What was rung for.
+/// Why it rang.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Rung {
-    /// Time passed, no more.
+    /// Only time passed.
     Nothing,
     /// Something happened.
     Event,
@@ -14,7 +14,7 @@ pub(super) enum Rung {
     End,
 }
 
-/// The bell. Never more than one event waits in it.
+/// The bell. At most one event waits in it.
 #[derive(Debug)]
 pub(super) struct Bell {
     rung: Mutex<Rung>,
@@ -39,7 +39,7 @@ impl Bell {
         self.heard.notify_one();
     }
 
-    /// Waits for so long at the most. The end stays rung.
+    /// Waits for at most this long. The end stays rung.
     pub(super) fn wait(&self, time: Duration) -> Rung {
         let waiting = self.heard.wait_timeout_while(self.rung(), time, |rung| *rung == Rung::Nothing);
         let (mut rung, _) = waiting.unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! One look: what the store says, and what is on disk. The truth is here; events only say when to look.
+//! One look: reads the store and the disk. Only this decides; events only say when to look.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use super::seen::{News, Seen, Watching, found};
 use super::state::{SeenRoot, State};
 use crate::store::{Current, Kept, SavedRoot, Store};
 
-/// Looks, and remembers what was last seen, and what was last told.
+/// Looks, and remembers what was last seen and last reported.
 #[derive(Debug)]
 pub(super) struct Looking {
     current: Current,
@@ -27,8 +27,9 @@ impl Looking {
     /// Looks.
     pub(super) fn look_ambient(&mut self, watching: &Watching) {
         let trouble = self.current.refresh_ambient().err().map(Arc::new);
-        // SECURITY: a store that cannot be read takes nothing back and opens nothing: what it said last, restrictions included,
-        // is what is looked for (test: a_damaged_store_keeps_the_last_good_state)
+        // SECURITY: a store that cannot be read neither withdraws nor opens anything: its last content, including
+        // restrictions, stays current
+        // (test: a_damaged_store_keeps_the_last_good_state)
         let kept = self.current.kept().cloned();
         let home = self.current.store().home();
         let saved = kept.iter().flat_map(|kept| &kept.roots);
@@ -46,12 +47,12 @@ impl Looking {
         self.last = Some(Seen { version, kept, roots, written, trouble, watching: watching.clone() });
     }
 
-    /// Whether a pattern is kept.
+    /// Whether a pattern is saved.
     pub(super) fn has_patterns(&self) -> bool {
         self.current.kept().is_some_and(|kept| kept.has_patterns())
     }
 
-    /// What was last seen, and what is new, unless that is what was last told.
+    /// What was last seen and what is new, unless it was already reported.
     pub(super) fn tell(&mut self) -> Option<(&Seen, Vec<News>)> {
         let last = self.last.as_ref()?;
         let news = match &self.told {
@@ -62,10 +63,10 @@ impl Looking {
         Some((self.told.insert(last.clone()), news))
     }
 
-    /// What has to be watched for what was last seen.
+    /// What to watch, given what was last seen.
     pub(super) fn plan_ambient(&self, most: usize) -> Plan {
         let file = self.current.store().file();
-        // Where the file is a link, the file that it leads to is replaced.
+        // If the file is a link, its target is what gets replaced.
         let mut paths: Vec<PathBuf> = spellings_ambient(file, self.resolver).unwrap_or_else(|_| vec![file.to_owned()]);
         for seen in self.last.iter().flat_map(|last| &last.roots) {
             paths.extend([seen.root.path.clone(), seen.leads_to.clone()]);

@@ -1,11 +1,12 @@
-//! What becomes of saved roots while a program runs: on disk, and in the store.
+//! Watches saved roots while a program runs: on disk, and in the store.
 //!
-//! Roots that vanish, come back, are replaced by a link or another directory, or that the system no longer lets one into, are
-//! noticed, and so is every change of the store. The system tells that something happened (inotify on Linux); a second later this looks
-//! what that was. An event is never believed: what it says may be old by then, or be about something else.
+//! It notices roots that disappear, come back, are replaced by a link or another directory, or can no longer be
+//! entered, and every change to the store. The system reports that something happened (inotify on Linux); a second
+//! later this looks at what it was. Events are never trusted: their content may be outdated or about something else.
 //!
-//! Where the system does not tell, this looks every two seconds, and says so: [`Watching::Polling`]. What no system tells of, as
-//! a disk that is mounted over a root or a change on another machine, is found within a minute.
+//! If the system does not report events, this polls every two seconds, and says so: [`Watching::Polling`]. Changes
+//! that no system reports, such as a disk mounted over a root or a change on another machine, are found within a
+//! minute.
 //!
 //! ```
 //! use std::sync::mpsc::channel;
@@ -19,7 +20,7 @@
 //! let watch = Watch::begin_ambient(store, Options::default(), move |seen, news| {
 //!     let _ = sender.send((seen.clone(), news.len()));
 //! })?;
-//! // The first is what there is.
+//! The first call has the current state.
 //! let (seen, news) = receiver.recv()?;
 //! assert_eq!((seen.version, seen.roots.len(), news), (1, 0, 0));
 //! drop(watch);
@@ -28,8 +29,9 @@
 //!
 //! # Layout
 //!
-//! Pure, with time passed in: `timing.rs`, when to look; `plan.rs`, what to watch and which events matter; `seen.rs`, what differs.
-//! On disk: `looking.rs` and `state.rs`, one look; `watches.rs`, the system's handle; this file, the thread that has it.
+//! Pure, with time passed in: `timing.rs`, when to look; `plan.rs`, what to watch and which events matter;
+//! `seen.rs`, what differs. On disk: `looking.rs` and `state.rs`, one look; `watches.rs`, the system's handle; this
+//! file, its thread.
 
 mod bell;
 mod looking;
@@ -55,23 +57,23 @@ use watches::Watches;
 pub use seen::{News, Seen, Unwatched, Watching};
 pub use state::{SeenRoot, State};
 
-/// How many directories are watched at the most. Every directory on the way to a root is, once; Linux lets a user watch 8,192 at the
-/// least, all programs together.
+/// The maximum number of watched directories. Every directory on the path to a root is watched, once; Linux lets a
+/// user watch at least 8,192, in all programs together.
 pub const MOST_WATCHES: usize = 512;
 
-/// How often the watches are set anew within one look, where what is seen keeps changing which.
+/// How often to reset the watches within one look, if what is seen keeps changing.
 const MOST_ROUNDS: usize = 4;
 
 /// How changes are noticed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
-    /// How long after the first event it is looked.
+    /// Delay from the first event to the look.
     pub debounce: Duration,
-    /// How often it is looked where something cannot be watched.
+    /// How often to look if something cannot be watched.
     pub poll: Duration,
-    /// How often it is looked whatever happened.
+    /// How often to look in any case.
     pub anyway: Duration,
-    /// How many directories are watched at the most.
+    /// The maximum number of watched directories.
     pub most_watches: usize,
 }
 
@@ -87,7 +89,7 @@ impl Default for Options {
     }
 }
 
-/// Watching, for as long as this value lives.
+/// Watches as long as this value lives.
 #[derive(Debug)]
 pub struct Watch {
     bell: Arc<Bell>,
@@ -95,8 +97,8 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Begins. `on_change` is told what there is, and then of every change, one after the other, in a thread of their own; while it
-    /// works, nothing is looked at.
+    /// Starts watching. `on_change` gets the current state, and then every change, one at a time, on its own thread;
+    /// while it runs, nothing is looked at.
     pub fn begin_ambient(
         store: Store,
         options: Options,
@@ -109,34 +111,34 @@ impl Watch {
         Ok(Watch { bell, thread: Some(thread) })
     }
 
-    /// Ends without waiting for a look that is under way: a disk may not answer. For whoever ends the program.
+    /// Ends without waiting for a running look: a disk may not answer. For programs that are about to exit.
     pub fn leave(mut self) {
         self.thread = None;
     }
 }
 
-/// Waits for the look that is under way.
+/// Waits for a running look.
 impl Drop for Watch {
     fn drop(&mut self) {
         self.bell.end();
         if let Some(thread) = self.thread.take() {
-            // It does not panic; if it did, it would be over all the same.
+            // It does not panic; even if it did, it has ended.
             let _ = thread.join();
         }
     }
 }
 
-/// The same without a thread, for programs that may have but one: looks whenever it is asked to.
+/// The same without a thread, for programs that must be single-threaded: looks only when asked.
 #[derive(Debug)]
 pub struct Asked(Looking);
 
 impl Asked {
-    /// Begins with the first look.
+    /// Starts with the first look.
     pub fn begin_ambient(store: Store) -> Asked {
         Asked(Looking::new_ambient(store))
     }
 
-    /// What there is, and what is new, unless that is what it said last.
+    /// The current state and what is new, unless nothing changed.
     pub fn look_ambient(&mut self) -> Option<(&Seen, Vec<News>)> {
         self.0.look_ambient(&Watching::Asked);
         self.0.tell()
@@ -157,7 +159,7 @@ fn follow_ambient(store: Store, options: Options, bell: &Arc<Bell>, on_change: &
                 on_change(seen, &news);
             }
             timing.looked(begun.elapsed(), look, watches.watching());
-            // A match may come anywhere: its directories are not watched.
+            // Matches may appear anywhere, and their directories are not watched.
             if looking.has_patterns() {
                 timing.poll();
             }
@@ -170,15 +172,15 @@ fn follow_ambient(store: Store, options: Options, bell: &Arc<Bell>, on_change: &
     }
 }
 
-/// Whether what is watched is what has to be.
+/// Whether the right directories are watched.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Settled {
     Yes,
-    /// What is on disk changes as fast as it is looked at.
+    /// The disk changes as fast as it is looked at.
     No,
 }
 
-/// One look, and another where what was seen has to be watched elsewhere: between the two nothing is missed.
+/// Looks once, and again if what was seen requires other watches, so that nothing in between is missed.
 fn look_ambient(look: Look, most: usize, looking: &mut Looking, watches: &mut Watches) -> Settled {
     let mut anew = look == Look::Anew;
     for _ in 0..MOST_ROUNDS {

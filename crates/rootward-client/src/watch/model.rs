@@ -1,5 +1,6 @@
-//! Store, consent and watching against plain values: whoever edits, damages or repairs the file, whatever becomes of the directories,
-//! after each look what is shared is what the user said yes to and is still there; never more.
+//! Store, consent and watching against a plain model: for any edits, damage and repairs of the file and any changes
+//! to the directories, after each look exactly what the user consented to and what still exists is shared; never
+//! more.
 
 #![expect(clippy::disallowed_methods, reason = "the test changes what is looked at")]
 
@@ -64,16 +65,16 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The world, and what is known of it without looking.
+/// The world, and what is known about it without looking.
 struct World {
     top: PathBuf,
     store: Store,
     log: AuditLines<io::Sink>,
     consents: Consents,
-    /// What the file says, whether or not it can be read.
+    /// What the file says, even if it cannot be read.
     file: Vec<SavedRoot>,
     damaged: bool,
-    /// What it said at the last look at which it could be read; none before the first such look.
+    /// What it said at the last look that could read it; `None` before the first such look.
     good: Option<Vec<SavedRoot>>,
     session: Vec<Wish>,
     looking: Looking,
@@ -114,7 +115,7 @@ impl World {
         Wish { path: self.path(at), access: ACCESS[access], peer: PEERS[peer].map(str::to_owned) }
     }
 
-    /// Edits through Rootward; refused while the file is damaged. What it says then is read by another reader.
+    /// Edits through Rootward; refused while the file is damaged. Another reader then reads the result.
     fn edit(&mut self, edit: impl FnOnce(&mut Document)) {
         let record = Record { audit: &self.log, requester: "model", time: SystemTime::UNIX_EPOCH };
         let edited = self.store.edit_ambient(&record, |document| {
@@ -213,7 +214,7 @@ impl World {
         assert_eq!(taken.is_err(), self.damaged);
         self.session.retain(|wish| wish.path != path || wish.peer.as_deref() != peer);
         if !self.damaged {
-            // What that does to a file is the store's own model's concern.
+            // The store's own model checks what that does to a file.
             self.file = self.store.load_ambient().unwrap().roots;
         }
     }
@@ -258,18 +259,18 @@ impl World {
         news
     }
 
-    /// Whether a directory is there, and each on the way to it.
+    /// Whether a directory and all its parents exist.
     fn is_there(&self, path: &Path) -> bool {
         let is_directory = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
         path.ancestors().take_while(|above| *above != self.top).all(is_directory)
     }
 
-    /// What is known of what the user said.
+    /// What is known about the user's consent.
     fn known(&self) -> Kept {
         Kept::from(self.good.clone().unwrap_or_default())
     }
 
-    /// What a peer is to have, place by place.
+    /// What a peer should get, place by place.
     fn expected(&self, peer: Option<&str>) -> Vec<(PathBuf, Access)> {
         let kept = self.known();
         let mut expected: Vec<(PathBuf, Access)> = Vec::new();
@@ -307,22 +308,22 @@ proptest! {
                 prop_assert_eq!(seen.trouble.is_some(), world.damaged);
                 prop_assert_eq!(seen.kept.as_ref().map(|kept| &kept.roots), world.good.as_ref());
                 in_force = PEERS.iter().map(|peer| world.expected(*peer)).collect();
-                // Told where it is new, with a number that moves on.
+                // Changes are reported, with an increasing number.
                 prop_assert!(news.is_empty() || before.is_some_and(|before| seen.version == before + 1));
-                // Looking again tells nothing.
+                // Looking again reports nothing.
                 prop_assert!(world.look().is_empty() && world.shown.as_ref().unwrap().version == seen.version);
             } else {
                 world.take(step);
             }
-            // At every moment: what was settled last, and nothing else, whatever has happened since.
+            // At every moment the last settled state counts, no matter what has happened since.
             for (peer, expected) in PEERS.iter().zip(&in_force) {
                 let set = world.shown.as_ref().map(|seen| seen.set(*peer));
-                // Nothing known is not nothing saved.
+                // Unknown is not the same as nothing saved.
                 prop_assert!(set.as_ref().is_none_or(|set| set.is_some() == world.good.is_some()));
                 let shown = set.flatten().map(|set| told(&set)).unwrap_or_default();
                 prop_assert_eq!(&shown, expected, "{:?} after {:?}", peer, step);
             }
-            // A yes counts for what it was given for, as far as is known.
+            // A consent counts for what it was given for, as far as is known.
             let known = world.known();
             for (at, peer) in (0..PLACES.len()).flat_map(|at| (0..PEERS.len()).map(move |peer| (at, peer))) {
                 let wish = world.wish(at, peer, 0);

@@ -1,4 +1,4 @@
-//! What has to be watched to notice that a path leads elsewhere: every directory on the way to it. Pure.
+//! Which directories to watch to notice that a path leads elsewhere: every directory on the way to it. Pure.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -10,17 +10,17 @@ use notify::{Event, EventKind};
 /// Which directories, and which names in them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Plan {
-    /// Parents before what is in them: what is made in a parent after it is watched is not missed.
+    /// Parents before children, so that nothing created in a watched parent is missed.
     pub(super) directories: Vec<PathBuf>,
-    /// The names of everything on the way. By name alone: one directory may be known under two paths, and is told under one.
+    /// The names of everything on the way. Only names: one directory may have two paths, and events report one.
     names: HashSet<OsString>,
-    /// How many directories the bound left out.
+    /// How many directories were left out because of the limit.
     pub(super) left_out: usize,
 }
 
 impl Plan {
-    /// For these paths, `most` directories at the most. Where that is too few, the first paths go first, and of each the
-    /// directory that holds it: most changes are made there.
+    /// For these paths, at most `most` directories. If that is too few, the first paths take precedence, and for
+    /// each the directory that contains it: most changes happen there.
     pub(super) fn new<'p>(paths: impl IntoIterator<Item = &'p Path>, most: usize) -> Plan {
         let mut plan = Plan::default();
         let mut seen: HashSet<&Path> = HashSet::new();
@@ -44,11 +44,11 @@ impl Plan {
         plan
     }
 
-    /// Whether something may have happened that matters. What an event tells beyond that is not looked at.
+    /// Whether an event may matter. Its other details are ignored.
     pub(super) fn concerns(&self, event: &Event) -> bool {
         let written = AccessKind::Close(AccessMode::Write);
         if matches!(event.kind, EventKind::Access(kind) if kind != written) {
-            // That somebody looks changes nothing; and this looks itself.
+            // Reading changes nothing, and this reads itself.
             return false;
         }
         let is_named = |path: &PathBuf| path.file_name().is_none_or(|name| self.names.contains(name));
@@ -77,7 +77,7 @@ mod tests {
         check(&["/a/b/c", "/a/b/d", "/a/x"], 9, &["/", "/a", "/a/b"], 0);
         check(&["/"], 9, &[], 0);
         check(&[], 9, &[], 0);
-        // Too many: what holds the first of them, and so on.
+        // Too many: the parents of the first ones take precedence.
         check(&["/a/b/c", "/x/y"], 1, &["/a/b"], 3);
         check(&["/a/b/c", "/x/y"], 3, &["/", "/a", "/a/b"], 1);
         check(&["/a/b/c", "/x/y"], 0, &[], 4);

@@ -15,15 +15,15 @@ use crate::store::{Change, Changes, Found, Kept, Restrict, SavedRoot, StoreError
 /// What the store says and what is on disk, at one moment.
 #[derive(Clone, Debug)]
 pub struct Seen {
-    /// Its number, from 1; later ones have greater numbers.
+    /// Its number, starting at 1; later states have higher numbers.
     pub version: u64,
-    /// What the store said when it could last be read; none where that never was.
+    /// The store's content when it could last be read; `None` if it never could.
     pub kept: Option<Arc<Kept>>,
-    /// Each of these roots, in the order of the file, and what is there.
+    /// Each of these roots, in file order, and its state on disk.
     pub roots: Vec<SeenRoot>,
-    /// What confined commands could write, where patterns are kept.
+    /// What confined commands could write, if there are patterns.
     pub(super) written: Material,
-    /// Why the store cannot be read now. What it said before stays in force.
+    /// Why the store cannot be read now. Its last content stays current.
     pub trouble: Option<Arc<StoreError>>,
     /// How changes are noticed.
     pub watching: Watching,
@@ -32,11 +32,11 @@ pub struct Seen {
 /// How changes are noticed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Watching {
-    /// The system tells of them.
+    /// The system reports them.
     Events,
-    /// By nobody but whoever asks ([`Asked`](super::Asked)).
+    /// Only when asked ([`Asked`](super::Asked)).
     Asked,
-    /// Not of all of them: what it does not tell of is found by looking.
+    /// The system does not report all of them; the rest is found by polling.
     Polling {
         /// How often.
         every: Duration,
@@ -50,11 +50,11 @@ pub enum Watching {
 /// Why a directory is not watched.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unwatched {
-    /// So many are watched already, and that is the bound.
+    /// This many are watched already, which is the limit.
     Bound(usize),
-    /// The system watches no more for this user (`fs.inotify.max_user_watches`).
+    /// The system's limit for this user is reached (`fs.inotify.max_user_watches`).
     SystemBound,
-    /// The system does not let one watch.
+    /// The system refuses to watch it.
     System(ErrorKind),
 }
 
@@ -86,41 +86,42 @@ impl fmt::Display for Unwatched {
 pub enum News {
     /// The user saved a root.
     Added(SeenRoot),
-    /// The user took one back.
+    /// The user removed a root.
     Removed(SavedRoot),
-    /// The user changed what holds for one.
+    /// The user changed a root's settings.
     Changed {
         /// As it was saved before.
         before: SavedRoot,
         /// As it is now.
         after: SeenRoot,
     },
-    /// On disk, a root came, went, or was replaced.
+    /// On disk, a root appeared, disappeared, or was replaced.
     Became {
         /// What was there.
         before: State,
         /// What is there now.
         after: SeenRoot,
     },
-    /// The store cannot be read any more; what it said stays in force.
+    /// The store can no longer be read; its last content stays current.
     Damaged(Arc<StoreError>),
     /// It can be read again.
     Repaired,
-    /// Changes are noticed in another way.
+    /// The way of noticing changes has changed.
     Watching(Watching),
 }
 
 impl Seen {
-    /// The roots that a peer is meant to have, as they were found, and those kept out with the reasons; none where the store was
-    /// never read.
+    /// The roots for a peer, as they were found, and those left out with the reasons; `None` if the store was never
+    /// read.
     pub fn set(&self, peer: Option<&str>) -> Option<RootSet> {
-        // SECURITY: nothing known is not nothing saved: whoever stands in where nobody saved a root must not profit from a file
-        // that is damaged (test: a_store_that_is_damaged_from_the_start)
+        // SECURITY: unknown is not the same as nothing saved: a fallback for "no saved roots" must not apply because
+        // the file is damaged
+        // (test: a_store_that_is_damaged_from_the_start)
         let kept = self.kept.as_ref()?;
         Some(kept.set_of(peer, &self.written, |saved| found(&self.roots, saved)))
     }
 
-    /// What is closed below all of them, whoever names a root there.
+    /// What is closed below all of them, no matter who names a root there.
     pub fn closed(&self) -> Result<Vec<Restriction>, RestrictionError> {
         let each = self.roots.iter().map(|seen| seen.root.closed_at(&seen.leads_to));
         each.collect::<Result<Vec<_>, _>>().map(|rules| rules.concat())
@@ -135,7 +136,7 @@ impl Seen {
         closed(self).eq(closed(other))
     }
 
-    /// Whether both say the same, whatever their numbers.
+    /// Whether both say the same, apart from their numbers.
     pub(super) fn is_as(&self, other: &Seen) -> bool {
         self.kept.is_some() == other.kept.is_some()
             && self.roots == other.roots
@@ -144,7 +145,7 @@ impl Seen {
             && self.watching == other.watching
     }
 
-    /// What is new since `before`. It may be nothing that is worth a word.
+    /// What is new since `before`; may be empty.
     pub fn news_since(&self, before: &Seen) -> Vec<News> {
         let mut news = Vec::new();
         match (&before.trouble, &self.trouble) {
@@ -193,12 +194,12 @@ impl Seen {
     }
 }
 
-/// What was found of a kept root. Every one was looked at; one that was not is not shared.
+/// What was found for a saved root. All were looked at; one that was not is not shared.
 pub(super) fn found(roots: &[SeenRoot], saved: &SavedRoot) -> Result<Found, WhyRefused> {
     roots.iter().find(|seen| seen.root == *saved).map_or(Err(WhyRefused::Missing), |seen| seen.found.clone())
 }
 
-/// By what they say: errors of the system cannot be compared.
+/// Compares messages, because system errors cannot be compared.
 fn same_trouble(one: Option<&StoreError>, other: Option<&StoreError>) -> bool {
     let told = |error: &StoreError| (error.to_string(), error.source().map(ToString::to_string));
     one.map(told) == other.map(told)

@@ -1,4 +1,4 @@
-//! What is there where a saved root should be.
+//! What is on disk at the place of a saved root.
 
 use std::path::{Path, PathBuf};
 
@@ -9,14 +9,14 @@ use crate::store::{Found, Kept, SavedRoot};
 /// Whether a saved root is shared, or why it is not.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum State {
-    /// It is there, or something that it matches is.
+    /// It exists, or something that it matches does.
     Shared(Found),
-    /// It is not, or is not what the user said yes to.
+    /// It does not exist, or is not what the user consented to.
     NotShared(WhyRefused),
 }
 
 impl State {
-    /// Looks. What a pattern matches depends on what else is kept.
+    /// Looks at the disk. The matches of a pattern depend on what else is saved.
     pub fn look_ambient(root: &SavedRoot, kept: &Kept, home: Option<&Path>) -> State {
         State::of(kept.found(root, &kept.written_ambient(), |saved| saved.find_all_ambient(home)))
     }
@@ -25,7 +25,7 @@ impl State {
         found.map_or_else(State::NotShared, State::Shared)
     }
 
-    /// What is shared, and what a pattern matches besides.
+    /// What is shared, and a pattern's other matches.
     pub fn found(&self) -> Option<&Found> {
         match self {
             State::Shared(found) => Some(found),
@@ -60,16 +60,16 @@ impl State {
     }
 }
 
-/// A saved root, and what is there.
+/// A saved root and its state.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SeenRoot {
     /// As it was saved.
     pub root: SavedRoot,
-    /// What became of it.
+    /// Its state on disk.
     pub state: State,
-    /// Where its path leads: what is closed below it is closed there, too.
+    /// Where its path leads: what is closed below it is also closed there.
     pub(super) leads_to: PathBuf,
-    /// What was found, whatever else is kept.
+    /// What was found, regardless of other saved roots.
     pub(super) found: Result<Found, WhyRefused>,
 }
 

@@ -7,19 +7,19 @@ use super::{Options, Watching};
 /// What a look begins with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Look {
-    /// The watches are set anew first: what they were set on may be something else by now.
+    /// Reset the watches first: their paths may lead elsewhere by now.
     Anew,
-    /// They stay.
+    /// Keep the watches.
     Again,
 }
 
-/// What is awaited.
+/// The state of the timer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Timing {
     options: Options,
-    /// When the first event came that has not been looked after.
+    /// When the first event arrived that no look has covered yet.
     event: Option<Duration>,
-    /// When the last look ended; none before the first.
+    /// When the last look ended; `None` before the first.
     looked: Option<Duration>,
     /// When the watches were last set.
     set: Duration,
@@ -31,7 +31,7 @@ impl Timing {
         Timing { options, event: None, looked: None, set: Duration::ZERO, polling: false }
     }
 
-    /// Something happened. Only the first event counts: a storm does not put off the look.
+    /// Something happened. Only the first event counts: a burst of events does not delay the look.
     pub(super) fn event(&mut self, now: Duration) {
         self.event.get_or_insert(now);
     }
@@ -45,7 +45,7 @@ impl Timing {
         [event, poll].into_iter().flatten().fold(anyway, Duration::min)
     }
 
-    /// The look that is due, if one is. What happens from now on is for the next.
+    /// The look that is due, if any. Later events are for the next one.
     pub(super) fn take(&mut self, now: Duration) -> Option<Look> {
         if now < self.due() {
             return None;
@@ -64,7 +64,7 @@ impl Timing {
         self.polling = *watching != Watching::Events;
     }
 
-    /// Something is looked for that the system does not tell of.
+    /// Something must be polled because the system does not report it.
     pub(super) fn poll(&mut self) {
         self.polling = true;
     }

@@ -1,4 +1,4 @@
-//! The handle of the system: watches on directories, and what cannot be watched.
+//! The system's handle: watches on directories, and what cannot be watched.
 
 use std::collections::HashSet;
 use std::io::ErrorKind;
@@ -13,14 +13,14 @@ use super::bell::Bell;
 use super::plan::Plan;
 use super::seen::{Unwatched, Watching};
 
-/// Watches, for as long as this value lives.
+/// Watches as long as this value lives.
 #[derive(Debug)]
 pub(super) struct Watches {
     bell: Arc<Bell>,
     poll: Duration,
-    /// None where the system has none to give.
+    /// `None` if the system provides none.
     handle: Option<RecommendedWatcher>,
-    /// What is watched; none before the first time. Whoever hears events looks at it, too.
+    /// What is watched; `None` before the first time. The event handler reads it, too.
     plan: Arc<Mutex<Option<Plan>>>,
     watching: Watching,
 }
@@ -30,7 +30,7 @@ impl Watches {
         Watches { bell, poll, handle: None, plan: Arc::default(), watching: Watching::Events }
     }
 
-    /// Whether these are watched.
+    /// Whether this plan is already being watched.
     pub(super) fn are(&self, plan: &Plan) -> bool {
         self.plan.lock().unwrap_or_else(PoisonError::into_inner).as_ref() == Some(plan)
     }
@@ -39,8 +39,8 @@ impl Watches {
         &self.watching
     }
 
-    /// Sets all watches of a plan, anew: a watch belongs to a directory, not to its path, and stays with one that was moved away.
-    /// What happens before they are set is found by the look that follows.
+    /// Sets all watches of a plan again: a watch belongs to a directory, not to its path, and follows a directory
+    /// that is moved away. The look that follows finds what happens before they are set.
     pub(super) fn set_ambient(&mut self, plan: &Plan) {
         let old = self.plan.lock().unwrap_or_else(PoisonError::into_inner).replace(plan.clone());
         if let Some(handle) = &mut self.handle {
@@ -66,7 +66,7 @@ impl Watches {
             let (bell, plan) = (Arc::clone(&self.bell), Arc::clone(&self.plan));
             let on_event = move |event: notify::Result<notify::Event>| {
                 let plan = plan.lock().unwrap_or_else(PoisonError::into_inner);
-                // What went wrong is found by looking.
+                // Errors also trigger a look.
                 if event.map_or(true, |event| plan.as_ref().is_none_or(|plan| plan.concerns(&event))) {
                     bell.ring();
                 }
@@ -85,7 +85,7 @@ fn watch_ambient(handle: &mut RecommendedWatcher, plan: &Plan, unwatched: &mut V
             Ok(()) => {
                 covered.insert(directory);
             }
-            // Whoever makes it is noticed where it is made.
+            // Its creation is noticed in its parent.
             Err(error) if is_missing(&error) && is_covered_above => {
                 covered.insert(directory);
             }
@@ -106,7 +106,7 @@ fn why(error: &notify::Error) -> Unwatched {
     match &error.kind {
         notify::ErrorKind::MaxFilesWatch => Unwatched::SystemBound,
         notify::ErrorKind::PathNotFound => Unwatched::System(ErrorKind::NotFound),
-        // Too many that watch, rather than too many that are watched (inotify_init(2)).
+        // Too many watchers rather than too many watches (inotify_init(2)).
         notify::ErrorKind::Io(error) if error.raw_os_error() == Some(Errno::MFILE.raw_os_error()) => {
             Unwatched::SystemBound
         }

@@ -1,4 +1,4 @@
-//! Programs that go by the name of this one, and whether a confined server could replace it.
+//! Other programs called `rootward`, and whether a confined server could replace this one.
 
 use std::path::Path;
 
@@ -9,12 +9,12 @@ use rootward_core::{Material, Shown};
 use crate::calling::{place_ambient, place_of_ambient};
 use crate::message;
 
-/// Whether an entry that begins with `rootward` means another program than this one.
+/// Whether an entry that begins with `rootward` means a program other than this one.
 pub(super) fn is_another_ambient(line: &CommandLine, caller: &Caller, project: Option<&Path>) -> bool {
     let base = |word: &str| word.rsplit('/').next() == Some("rootward");
     let words = std::iter::once(&line.program).chain(&line.arguments);
     let Some(program) = words.into_iter().find(|word| base(word)) else { return true };
-    // A bare name that nothing is found for may be found by the client.
+    // If nothing is found for the bare name, the client may still find it.
     let plain = program == "rootward";
     match place_ambient(program, project) {
         Some(place) => Some(place) != place_of_ambient(Path::new(&caller.path)),
@@ -22,7 +22,7 @@ pub(super) fn is_another_ambient(line: &CommandLine, caller: &Caller, project: O
     }
 }
 
-/// Says so if a confined server could replace the program that is to hold it.
+/// Warns if a confined server could replace the program that is to confine it.
 pub(super) fn warn_of_writable(caller: &Caller, material: &Material) {
     if let Some(place) = place_of_ambient(Path::new(&caller.path)).filter(|place| material.holds(place)) {
         message::warning(&format!(

@@ -1,4 +1,4 @@
-//! The change of a file as a unified diff, safe to show: secrets are hidden, and nothing in it moves the cursor.
+//! The change to a file as a unified diff, safe to show: secrets are hidden, and nothing in it moves the cursor.
 
 use std::io::{self, Write};
 
@@ -7,10 +7,10 @@ use rootward_client::import::Form;
 use rootward_core::Shown;
 use similar::TextDiff;
 
-/// Lines of a file that did not change, around those that did.
+/// Unchanged lines to show around changed ones.
 const CONTEXT: usize = 3;
 
-/// The longest line that is shown whole.
+/// The longest line to show in full.
 const LONGEST: usize = 2000;
 
 pub(super) fn write(out: &mut impl Write, file: &str, form: Form, old: &str, new: &str) -> io::Result<()> {
@@ -24,7 +24,7 @@ pub(super) fn write(out: &mut impl Write, file: &str, form: Form, old: &str, new
 }
 
 fn shown(line: &str) -> String {
-    // A tab is what it looks like.
+    // Expand tabs.
     let line = line.trim_end_matches('\r').replace('\t', "    ");
     let end = line.floor_char_boundary(LONGEST);
     let more = if end < line.len() { format!("… ({} bytes more)", line.len() - end) } else { String::new() };

@@ -1,4 +1,4 @@
-//! Which files are adopted, and what each would become.
+//! Which files to adopt, and what each would become.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -18,21 +18,21 @@ use super::trying::Tried;
 use super::{Desk, another, hubs, not_read, recipe};
 use crate::message::Hinted;
 
-/// How servers are held.
+/// How servers are confined.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Way {
-    /// Each by `rootward wrap`.
+    /// Each with `rootward wrap`.
     Wrap,
-    /// All by one `rootward hub`.
+    /// All with one `rootward hub`.
     Hub,
 }
 
-/// What was named on the command line.
+/// What the command line names.
 #[derive(PartialEq, Eq, Debug)]
 pub(super) enum Target {
     Everything,
     Client(Client),
-    /// By its absolute path.
+    /// An absolute path.
     File(PathBuf),
 }
 
@@ -60,13 +60,13 @@ impl Target {
     }
 }
 
-/// Without `.` and doubled slashes; `..` stays, because of links.
+/// Without `.` and double slashes; `..` stays, because of links.
 fn clean(path: &Path) -> PathBuf {
     path.components().collect()
 }
 
 fn not_found(path: &Path, desk: &Desk) -> anyhow::Error {
-    // As it was typed, or nearly.
+    // Show it as typed, or nearly so.
     let path = desk.here.as_ref().and_then(|here| path.strip_prefix(here).ok()).unwrap_or(path);
     let clients: Vec<&str> = Client::ALL.iter().map(|client| client.name()).collect();
     Hinted {
@@ -76,7 +76,7 @@ fn not_found(path: &Path, desk: &Desk) -> anyhow::Error {
     .into()
 }
 
-/// A file that may be there.
+/// A file that may exist.
 struct Candidate {
     form: Form,
     file: PathBuf,
@@ -84,7 +84,7 @@ struct Candidate {
     project: Option<PathBuf>,
 }
 
-/// What was found.
+/// The findings.
 #[derive(Default)]
 pub(super) struct Gathered {
     pub(super) files: Vec<Adoptable>,
@@ -100,17 +100,17 @@ pub(super) struct Adoptable {
     pub(super) servers: Vec<Listed>,
     /// Whether it was replaced.
     pub(super) changed: bool,
-    /// Why it was not.
+    /// Why it was not replaced.
     pub(super) error: Option<String>,
 }
 
-/// A server of a file.
+/// A server in a file.
 pub(super) struct Listed {
     pub(super) planned: Planned,
     /// It begins with `rootward`, but that is another program.
     pub(super) another: bool,
     pub(super) recipe: Option<recipe::Used>,
-    /// Why the variables in the file that it names are not passed on.
+    /// Why the variables of its env file are not passed on.
     pub(super) unread_variables: Option<String>,
     pub(super) tried: Option<Tried>,
 }
@@ -133,7 +133,7 @@ impl Gathered {
         self.files.iter().map(|file| file.plan.changed_servers()).sum()
     }
 
-    /// The configurations of hubs that would be written.
+    /// The hub configurations that would be written.
     fn hub_files(&self) -> Vec<PathBuf> {
         let hubs = self.files.iter().flat_map(|file| &file.plan.hubs);
         hubs.map(|hub| hub.adopted.file.clone()).collect()
@@ -159,7 +159,7 @@ impl Gathered {
                 return Some(());
             }
         };
-        // A project's file may be one of the user's own, where the project is the home.
+        // A project's file may also be the user's own, if the project is the home.
         if self.files.iter().any(|known| known.config.place == config.place) {
             return Some(());
         }
@@ -199,7 +199,7 @@ fn listed(planned: &Planned, caller: &Caller, project: Option<&Path>, desk: &Des
         Transport::Remote(_) => None,
     };
     let calls_rootward = matches!(planned.verdict, Verdict::Wrapped | Verdict::Rootward);
-    // SECURITY: a program that a project calls `rootward` is not this one, and must not pass for it
+    // SECURITY: a program that a project calls `rootward` is not this one, and must not be mistaken for it
     // (test: a_program_that_calls_itself_rootward_is_not_trusted)
     let another = calls_rootward && line.is_some_and(|line| another::is_another_ambient(line, caller, project));
     let recipe = match (&planned.verdict, line) {
@@ -209,7 +209,7 @@ fn listed(planned: &Planned, caller: &Caller, project: Option<&Path>, desk: &Des
     Listed { planned: planned.clone(), another, recipe, unread_variables: None, tried: None }
 }
 
-/// Adds the variables in the file that a server's entry names; an error says why not.
+/// Adds the variables of the env file that a server's entry names; the error says why not.
 fn read_variables_ambient(
     server: &mut Server,
     form: Form,
@@ -233,7 +233,7 @@ fn mistake_of(error: &FileError) -> Option<Mistake> {
     }
 }
 
-/// Reads the files that are there.
+/// Reads the files that exist.
 pub(super) fn gather_ambient(target: &Target, way: Way, desk: &Desk, caller: &Caller) -> Result<Gathered> {
     let mut gathered = Gathered::default();
     if let Target::File(file) = target {
@@ -259,7 +259,7 @@ pub(super) fn gather_ambient(target: &Target, way: Way, desk: &Desk, caller: &Ca
     Ok(gathered)
 }
 
-/// A file that was named: whose it is, its place or its keys say.
+/// A file named on the command line; its path or its keys tell which client it belongs to.
 fn named_ambient(file: &Path, desk: &Desk) -> Result<Candidate> {
     let unreadable = |error: &FileError| Hinted {
         says: format!("`{}` cannot be adopted: {}", desk.shown(file), not_read(error)),

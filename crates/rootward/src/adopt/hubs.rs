@@ -1,4 +1,4 @@
-//! Plans `rootward hub` in the place of a file's servers: where its configuration goes, and whether the hub takes it.
+//! Plans `rootward hub` in place of a file's servers: where its configuration goes, and whether the hub accepts it.
 
 use std::path::PathBuf;
 
@@ -17,7 +17,8 @@ pub(super) fn check_directory_ambient(desk: &Desk) -> Result<()> {
         says: "there is no place for the hub's configuration".to_owned(),
         hint: "set `HOME` or `XDG_CONFIG_HOME` to an absolute path".to_owned(),
     })?;
-    // SECURITY: the configuration names commands that run (test: a_settings_directory_that_a_server_could_write_is_refused)
+    // SECURITY: the configuration names commands to run
+    // (test: a_settings_directory_that_a_server_could_write_is_refused)
     if desk.material.may_be_planted_ambient(settings) {
         return Err(Hinted {
             says: format!(
@@ -31,7 +32,7 @@ pub(super) fn check_directory_ambient(desk: &Desk) -> Result<()> {
     Ok(())
 }
 
-/// Plans a hub for each table of servers in a file. `taken` are configurations that other files of this run have.
+/// Plans a hub for each table of servers in a file. `taken` are configurations that other files of this run use.
 pub(super) fn plan_ambient(
     (form, holder): (Form, Holder),
     config: &ConfigFile,
@@ -40,7 +41,7 @@ pub(super) fn plan_ambient(
     taken: &[PathBuf],
     desk: &Desk,
 ) -> Result<Plan, PlanError> {
-    // A record that cannot be used keeps the file from being replaced later.
+    // If the record cannot be used, replacing the file fails later.
     let held = desk.shelf.record_ambient(&config.place).ok().flatten();
     let undone = held.and_then(|held| held.record.undo(config.text(), held.backup.as_deref()).ok());
     let bare = undone.map_or_else(|| config.text().to_owned(), |undone| undone.text);

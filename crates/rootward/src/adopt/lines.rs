@@ -1,4 +1,4 @@
-//! What was found and what would change, for people.
+//! The findings and planned changes, for people.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -36,7 +36,7 @@ pub(super) fn write(out: &mut impl Write, gathered: &Gathered, desk: &Desk) -> i
     Ok(())
 }
 
-/// A server's name, with its project where only that has it.
+/// A server's name, with its project if only that has it.
 pub(super) fn label(file: &Adoptable, server: &Listed, desk: &Desk) -> String {
     let named = name(&server.planned.server.name);
     match &server.planned.server.scope {

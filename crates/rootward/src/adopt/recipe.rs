@@ -1,4 +1,4 @@
-//! The recipe that `wrap` applies to a server by itself, for display.
+//! The recipe that `wrap` applies to a server by default, for display.
 
 use std::ffi::{OsStr, OsString};
 

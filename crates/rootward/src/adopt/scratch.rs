@@ -1,4 +1,4 @@
-//! An empty directory in which servers are tried if the working directory is not a project.
+//! An empty directory in which to try servers if the working directory is not a project.
 
 use std::fs::DirBuilder;
 use std::io;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub(super) struct Scratch(PathBuf);
 
-/// How many names are tried.
+/// How many names to try.
 const ATTEMPTS: u32 = 100;
 
 impl Scratch {
@@ -34,7 +34,7 @@ impl Scratch {
 impl Drop for Scratch {
     #[expect(clippy::disallowed_methods, reason = "removes the directory that it made; links in it are not followed")]
     fn drop(&mut self) {
-        // What is left of it is empty, or a confined server wrote it.
+        // What is left in it was written by a confined server, if anything.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

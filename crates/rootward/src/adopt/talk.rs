@@ -1,4 +1,5 @@
-//! One short conversation with a wrapped server or a hub, as its client would begin it: `initialize`, then the list of its tools.
+//! One short conversation with a wrapped server or a hub, as its client would begin it: `initialize`, then the list
+//! of tools.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
@@ -13,28 +14,28 @@ use serde_json::{Value, json};
 
 use super::trying::Tried;
 
-/// How long a server has for all of it. Some are fetched first.
+/// The time limit for the whole conversation. Some servers are fetched first.
 const LIMIT: Duration = Duration::from_mins(1);
 
-/// How long a list without tools is waited on: Rootward announces those of a server that starts late.
+/// How long to wait after an empty list of tools: Rootward announces the tools of a server that starts late.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// How long the program has to end once nobody talks to it.
+/// How long the program may take to exit once its input is closed.
 const END: Duration = Duration::from_secs(5);
 
-/// The longest line that is read.
+/// The longest line to read.
 const LONGEST: u64 = 64 << 20;
 
-/// How much of what is said on standard error is kept.
+/// How many bytes of standard error to keep.
 const LAST_WORDS: usize = 4096;
 
-/// How long a hub may take for its lists: it waits this long for slow servers, and a little more.
+/// How long a hub may take for its lists: its own wait for slow servers, and a little more.
 const ROUND: Duration = Duration::from_secs(6);
 
-/// How often a hub's lists are asked for again because of a server without tools.
+/// How often to ask for a hub's lists again because of a server without tools.
 const ROUNDS_WITHOUT_TOOLS: usize = 2;
 
-/// The most pages of tools that are asked for.
+/// The maximum number of pages of tools to request.
 const MOST_PAGES: usize = 100;
 
 /// How a server is started.
@@ -42,7 +43,7 @@ const MOST_PAGES: usize = 100;
 pub(super) struct Start {
     pub(super) program: String,
     pub(super) arguments: Vec<String>,
-    /// Set besides this process's own.
+    /// Set in addition to this process's environment.
     pub(super) variables: Vec<(String, String)>,
     pub(super) directory: PathBuf,
     /// The directory that is shared.
@@ -53,11 +54,11 @@ pub(super) struct Start {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Behind {
     pub(super) name: String,
-    /// What the names of its tools begin with.
+    /// The prefix of its tools' names.
     pub(super) begins: String,
 }
 
-/// Starts a wrapped server, talks to it, and ends it.
+/// Starts a wrapped server, talks to it, and stops it.
 pub(super) fn talk_ambient(start: &Start) -> Tried {
     match conversation_ambient(start, Talk::run) {
         Ok(tools) => Tried::Works { tools },
@@ -65,13 +66,13 @@ pub(super) fn talk_ambient(start: &Start) -> Tried {
     }
 }
 
-/// Starts a hub, and tells what became of each of its servers.
+/// Starts a hub, and reports the result for each of its servers.
 pub(super) fn talk_to_hub_ambient(start: &Start, servers: &[Behind]) -> Vec<Tried> {
     let tried = conversation_ambient(start, |talk| talk.run_hub(servers));
     tried.unwrap_or_else(|tried| vec![tried; servers.len()])
 }
 
-/// Starts a program, talks to it, and ends it.
+/// Starts a program, talks to it, and stops it.
 fn conversation_ambient<T>(start: &Start, talk: impl FnOnce(&mut Talk) -> Result<T, Trouble>) -> Result<T, Tried> {
     let Ok(uri) = RootUri::from_path(&start.root, PathStyle::NATIVE) else {
         return Err(Tried::Skipped { why: "the directory cannot be shared".to_owned() });
@@ -118,15 +119,15 @@ fn late() -> String {
 /// Why a conversation ended early.
 #[derive(PartialEq, Eq, Debug)]
 enum Trouble {
-    /// An error came in answer.
+    /// The answer is an error.
     Says(Says),
-    /// Nothing came in time.
+    /// No answer came in time.
     Late,
-    /// The other end is gone.
+    /// The other side has exited.
     Ended,
 }
 
-/// An error of the other end.
+/// An error from the other side.
 #[derive(PartialEq, Eq, Debug)]
 struct Says {
     code: i64,
@@ -136,7 +137,7 @@ struct Says {
 struct Talk {
     input: ChildStdin,
     lines: Receiver<String>,
-    /// The answer to a question for roots.
+    /// The answer to a `roots/list` request.
     roots: String,
     deadline: Instant,
 }
@@ -152,7 +153,7 @@ impl Talk {
         Ok(tools)
     }
 
-    /// Lists a hub's tools until each server has begun, or cannot.
+    /// Lists a hub's tools until each server has started or failed.
     fn run_hub(&mut self, servers: &[Behind]) -> Result<Vec<Tried>, Trouble> {
         self.greet()?;
         let mut round = 0;
@@ -160,7 +161,7 @@ impl Talk {
             let mut tools = vec![0; servers.len()];
             for name in self.list(&format!("tools-{round}"))? {
                 let fitting = servers.iter().zip(&mut tools).filter(|(server, _)| name.starts_with(&server.begins));
-                // `a__b__c` is a tool of the server `a__b`, if there is one, and not of `a`.
+                // `a__b__c` is a tool of the server `a__b`, if that exists, and not of `a`.
                 if let Some((_, tools)) = fitting.max_by_key(|(server, _)| server.begins.len()) {
                     *tools += 1;
                 }
@@ -183,11 +184,11 @@ impl Talk {
         self.say(&message::notification(method::INITIALIZED))
     }
 
-    /// Waits for an answer of the server itself: Rootward answers `initialize` and lists from memory.
+    /// Waits for an answer from the server itself: Rootward answers `initialize` and lists from memory.
     fn prove(&mut self, tools: usize) -> Result<(), Trouble> {
         match self.ask("4", method::PROBE, None) {
             Err(Trouble::Says(Says { code, .. })) if code != i64::from(message::INTERNAL_ERROR) => Ok(()),
-            // Some servers do not answer what they do not know.
+            // Some servers do not answer unknown requests.
             Err(Trouble::Late) if tools > 0 => Ok(()),
             other => other.map(drop),
         }
@@ -213,7 +214,7 @@ impl Talk {
         written.map_err(|_| Trouble::Ended)
     }
 
-    /// Asks, and answers what is asked meanwhile.
+    /// Sends a request, and answers the other side's requests until the response arrives.
     fn ask(&mut self, id: &str, asked: &str, params: Option<&str>) -> Result<Value, Trouble> {
         self.say(&message::request(id, asked, params))?;
         let deadline = self.deadline;
@@ -247,7 +248,7 @@ impl Talk {
         self.say(&answer)
     }
 
-    /// Waits for word that the tools changed.
+    /// Waits for a notification that the tools changed.
     fn is_announced(&mut self) -> Result<bool, Trouble> {
         let deadline = self.deadline.min(Instant::now() + PATIENCE);
         loop {
@@ -273,7 +274,7 @@ impl Talk {
 }
 
 impl Behind {
-    /// What became of it, by what `get-roots` tells of the servers; none if that is not known yet.
+    /// The result, from what `get-roots` says about the servers; `None` if it is not known yet.
     fn tried(&self, told: &[Value], tools: usize, round: usize) -> Option<Tried> {
         let Some(told) = told.iter().find(|told| told["name"] == self.name.as_str()) else {
             return Some(Tried::Fails { why: "the hub cannot run it; `rootward hub --check` says why".to_owned() });
@@ -283,7 +284,7 @@ impl Behind {
         }
         match told["state"].as_str().unwrap_or_default() {
             "starting" | "not used yet" => None,
-            // Its list may be on the way.
+            // Its list may still be on the way.
             _ if tools == 0 && round < ROUNDS_WITHOUT_TOOLS => None,
             _ => Some(Tried::Works { tools }),
         }
@@ -313,7 +314,7 @@ fn lines_of(output: impl Read + Send + 'static) -> Receiver<String> {
     lines
 }
 
-/// The end of what was said on standard error, once it is over.
+/// The end of standard error, once it is closed.
 fn last_words_of(mut errors: impl Read + Send + 'static) -> Receiver<String> {
     let (sender, words) = mpsc::channel();
     std::thread::spawn(move || {
@@ -329,7 +330,7 @@ fn last_words_of(mut errors: impl Read + Send + 'static) -> Receiver<String> {
     words
 }
 
-/// Lets the program end, or ends it. Rootward ends its server with it.
+/// Lets the program exit, or kills it. Rootward stops its server with it.
 fn end(child: &mut Child) {
     let deadline = Instant::now() + END;
     while Instant::now() < deadline {

@@ -24,16 +24,16 @@ struct Told<'g> {
 struct ToldFile<'g> {
     client: &'static str,
     file: Cow<'g, str>,
-    /// `user` or `project`: who answers for the file.
+    /// `user` or `project`: who is responsible for the file.
     holder: &'static str,
     /// Whether it was replaced.
     changed: bool,
-    /// Where the old text is, if it was.
+    /// Where the old text is, if it was replaced.
     backup: Option<String>,
-    /// Why it was not.
+    /// Why it was not replaced.
     error: Option<&'g str>,
     servers: Vec<ToldServer<'g>>,
-    /// The entries for the hub that take the place of servers.
+    /// The entries for the hub that replace servers.
     hubs: Vec<ToldHub<'g>>,
     not_understood: Vec<ToldMistake<'g>>,
 }
@@ -50,24 +50,25 @@ struct ToldHub<'g> {
 #[derive(Serialize)]
 struct ToldServer<'g> {
     name: &'g str,
-    /// Null where the client has it everywhere.
+    /// Null if the client uses it everywhere.
     project: Option<&'g str>,
     enabled: bool,
     /// `wrap`, `hub`, `wrapped`, `rootward` or `not_held`.
     verdict: &'static str,
-    /// Why it is not held: `remote`, `container`, `steered`, `steered_by_file`, `not_by_hub`, `unclear` or `another_rootward`.
+    /// Why it is not confined: `remote`, `container`, `steered`, `steered_by_file`, `not_by_hub`, `unclear` or
+    /// `another_rootward`.
     reason: Option<&'static str>,
     says: Option<String>,
     recipe: Option<&'g str>,
     /// The options that the recipe adds to the end of the command.
     appended: &'g [String],
-    /// The command as it was; null where it is remote.
+    /// The old command; null if it is remote.
     was: Option<Vec<String>>,
-    /// The command as it becomes; null where it stays.
+    /// The new command; null if it does not change.
     becomes: Option<Vec<String>>,
     /// Variables of the entry that are not passed on.
     withheld: &'g [String],
-    /// Null where it was not started.
+    /// Null if it was not started.
     works: Option<bool>,
     tools: Option<usize>,
     /// Why it does not work, or was not started.

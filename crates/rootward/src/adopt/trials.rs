@@ -1,4 +1,4 @@
-//! What is started to see which adopted servers work: each wrapped server, and each hub for all of its servers.
+//! What to start to see which adopted servers work: each wrapped server, and each hub for all of its servers.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -16,21 +16,21 @@ use super::{Desk, Yes};
 
 const SWITCHED_OFF: &str = "it is switched off";
 
-/// A server that is tried.
+/// A server to try.
 pub(super) struct Subject {
-    /// Which file and which of its servers.
+    /// The indexes of its file and of the server in it.
     pub(super) place: (usize, usize),
     pub(super) label: String,
 }
 
-/// What is to be started, and the servers that it shows to work.
+/// What to start, and the servers that it tests.
 pub(super) struct Trial {
     subjects: Vec<Subject>,
     start: Start,
     what: What,
 }
 
-/// What is started.
+/// What to start.
 enum What {
     Server,
     /// With these servers, in the order of the subjects.
@@ -47,7 +47,7 @@ impl Trial {
     }
 }
 
-/// What is started for every file that was replaced, and the servers that are not.
+/// What to start for every file that was replaced, and the servers that are not started.
 pub(super) fn of(
     gathered: &Gathered,
     yes: Yes,
@@ -94,7 +94,7 @@ pub(super) fn of(
     (trials, skipped)
 }
 
-/// How a server is started, or why it is not. None for one that was not wrapped.
+/// How to start a server, or why not. `None` for one that was not wrapped.
 fn start_of(
     file: &Adoptable,
     server: &Listed,
@@ -118,7 +118,7 @@ fn start_of(
     Some(place_of_trial(file, yes, project).and_then(|project| start(file, line, &words, project, desk)))
 }
 
-/// How a hub is started, or why it is not.
+/// How to start a hub, or why not.
 fn start_of_hub(
     file: &Adoptable,
     hub: &PlannedHub,
@@ -142,7 +142,7 @@ fn start_of_hub(
     start(file, &line, &hub.adopted.words, place_of_trial(file, yes, project)?, desk)
 }
 
-/// A server of a hub, by its name and by the names of its tools.
+/// A server of a hub: its name, and the prefix of its tools.
 fn behind(hub: &PlannedHub, name: &str) -> Behind {
     let config = HubConfig::read(&hub.config).unwrap_or_default();
     let prefix = config.server(name).map(ServerConfig::prefix).filter(|prefix| !prefix.is_empty());
@@ -150,9 +150,10 @@ fn behind(hub: &PlannedHub, name: &str) -> Behind {
     Behind { name: name.to_owned(), begins }
 }
 
-/// The directory that a server is tried in, or why it is not.
+/// The directory to try a server in, or why it is not tried.
 fn place_of_trial(file: &Adoptable, yes: Yes, project: Option<&Path>) -> Result<PathBuf, String> {
-    // SECURITY: somebody else wrote the project: its servers run, and get the variables they ask for, only on a person's word
+    // SECURITY: somebody else wrote the project: its servers run, and get the variables they ask for, only with a
+    // person's consent
     // (test: a_flag_starts_no_server_of_a_project)
     if file.holder == Holder::Project && yes == Yes::Flag {
         return Err("a project's file names it, and `--yes` does not answer that".to_owned());
@@ -174,7 +175,7 @@ fn start(
     let mut words = words.iter().map(|word| filled(word)).collect::<Result<VecDeque<String>, String>>()?;
     let program = words.pop_front().unwrap_or_default();
     let variables = line.variables.iter().map(|(name, value)| Ok((name.clone(), filled(value)?)));
-    // Those of the entry come last and win, as they do in the clients.
+    // The entry's variables come last and win, as in the clients.
     let variables =
         line.from_file.known().iter().cloned().map(Ok).chain(variables).collect::<Result<Vec<_>, String>>()?;
     let directory = match &line.directory {

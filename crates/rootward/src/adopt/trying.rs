@@ -1,4 +1,4 @@
-//! Starts each adopted server or hub once, as its client would, and says which servers work.
+//! Starts each adopted server or hub once, as its client would, and reports which servers work.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::message;
 /// How many servers run at a time.
 const AT_ONCE: usize = 3;
 
-/// What became of a start.
+/// The result of a start.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Tried {
     Works {
@@ -81,10 +81,10 @@ pub(super) fn run(gathered: &mut Gathered, yes: Yes, json: bool, desk: &Desk) ->
     Ok(outcome)
 }
 
-/// Whether the working directory is shared with the servers: not the home, nor what holds it.
+/// Whether to share the working directory with the servers: not if it is the home or above it.
 fn is_project(desk: &Desk) -> bool {
     let Some(here) = &desk.here else { return false };
-    // SECURITY: who adopts from home does not mean to give each server all of it for writing
+    // SECURITY: a user who adopts from home does not mean to let each server write all of it
     // (test: the_home_is_not_given_to_servers_that_are_tried)
     desk.directories.home.as_ref().is_none_or(|home| {
         let place = |path: &Path| follow_ambient(path).map_or_else(|| path.to_owned(), |followed| followed.place);

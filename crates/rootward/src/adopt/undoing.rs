@@ -1,4 +1,4 @@
-//! `rootward adopt --undo`: takes Rootward's words and hubs out of the files that it put them into.
+//! `rootward adopt --undo`: removes Rootward's words and hubs from the files that it put them into.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -13,13 +13,13 @@ use crate::Outcome;
 use crate::answer::text;
 use crate::message;
 
-/// A file that Rootward's words are taken out of.
+/// A file to remove Rootward's words from.
 struct Undoable {
     held: Held,
     config: ConfigFile,
     undone: Undone,
     changed: bool,
-    /// The configurations of hubs that were kept.
+    /// The hub configurations that were kept.
     kept: Vec<PathBuf>,
     error: Option<String>,
 }
@@ -40,7 +40,7 @@ struct ToldFile<'u> {
     /// The servers that get their own command back.
     restored: Vec<&'u str>,
     left: Vec<ToldLeft<'u>>,
-    /// The configurations of hubs that were kept, because somebody changed them.
+    /// The hub configurations that were kept, because somebody changed them.
     kept: Vec<std::borrow::Cow<'u, str>>,
 }
 
@@ -123,7 +123,8 @@ fn read_ambient(held: Held, desk: &Desk) -> Result<Undoable, (String, String)> {
     let failed = |says: String| (text(file.as_os_str()).into_owned(), says);
     let config = ConfigFile::open_ambient(&file, None, &desk.material).map_err(|error| failed(not_read(&error)))?;
     let config = config.ok_or_else(|| failed("it is gone; its record stays".to_owned()))?;
-    // SECURITY: the record names a place without links: one that is there now leads to a file that was not adopted
+    // SECURITY: the recorded path contains no links, so a link that is there now leads to a file that was not
+    // adopted
     // (test: a_link_in_place_of_an_adopted_file_is_not_followed)
     if config.place != file {
         return Err(failed("a link is in its place now".to_owned()));
@@ -180,7 +181,7 @@ fn write(out: &mut impl Write, file: &Undoable, desk: &Desk) -> io::Result<()> {
     writeln!(out)
 }
 
-/// A server's name, with its project where only that has it.
+/// A server's name, with its project if only that has it.
 fn label(entry: &Adopted, desk: &Desk) -> String {
     match &entry.place[..] {
         [_, project, _, server] => format!("{} (in {})", name(server), desk.shown(Path::new(project))),

@@ -1,4 +1,4 @@
-//! Which entries of the record are printed, and how.
+//! Which entries of the log to print, and how.
 
 use clap::Args;
 
@@ -6,23 +6,24 @@ use super::Place;
 use super::entry::Entry;
 use super::since::Since;
 
-/// The flags of `show` and `tail`. All that are given must fit.
+/// The flags of `show` and `tail`. An entry must match all of them.
 #[derive(Args, Debug, Default)]
 pub(super) struct Chosen {
-    /// Only refusals
+    /// Only denials
     #[arg(long)]
     denied: bool,
-    /// Only entries of this server: its whole name, or the part behind the last `/`; upper and lower case are the same
+    /// Only entries of this server: its whole name, or the part after the last `/`; case does not matter
     #[arg(long, value_name = "TEXT")]
     server: Option<String>,
-    /// Only entries of this client, in the same way; the version may be left out
+    /// Only entries of this client, matched the same way; the version may be left out
     #[arg(long, value_name = "TEXT")]
     client: Option<String>,
-    /// Only entries from this time on: `2026-01-02T03:04:05Z`, `2026-01-02` (UTC), or a span that ends now, as `15m`, `2h`, `3d`
+    /// Only entries since this time: `2026-01-02T03:04:05Z`, `2026-01-02` (UTC), or a period that ends now, such as
+    /// `15m`, `2h`, `3d`
     #[arg(long, value_name = "WHEN", value_parser = Since::parse)]
     since: Option<Since>,
-    /// Print the lines as they are on record, one JSON object each; a character that would move the cursor is written `\uNNNN`,
-    /// which says the same
+    /// Print the recorded lines, one JSON object each; a character that would move the cursor is written as the
+    /// equivalent `\uNNNN`
     #[arg(long)]
     json: bool,
 }
@@ -43,7 +44,7 @@ impl Chosen {
         if self.json { entry.as_json() } else { entry.to_string() }
     }
 
-    /// What to say where there is nothing to print.
+    /// What to print if there is no entry.
     pub(super) fn none(&self, place: &Place) -> String {
         let what = if self.denied { "refusal" } else { "decision" };
         let is_narrow = self.server.is_some() || self.client.is_some() || self.since.is_some();
@@ -61,14 +62,14 @@ fn is_called(name: &str, text: &str) -> bool {
         .any(|known| known.to_lowercase() == text)
 }
 
-/// The name of a client without its version, which is the last word if that has a digit in it.
+/// The name of a client without its version, which is the last word if it contains a digit.
 pub(super) fn without_version(name: &str) -> &str {
     let versioned =
         name.rsplit_once(' ').filter(|(_, version)| version.contains(|letter: char| letter.is_ascii_digit()));
     versioned.map_or(name, |(name, _)| name)
 }
 
-/// The part of a name behind the last `/`, such as that of a package behind its scope.
+/// The part of a name after the last `/`, such as a package's name without its scope.
 pub(super) fn last_part(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
 }

@@ -1,4 +1,4 @@
-//! One decision or change on record, as a line for people or for programs.
+//! One recorded decision or change, as a line for people or for programs.
 
 use std::fmt::{self, Display, Write};
 use std::time::{Duration, UNIX_EPOCH};
@@ -8,13 +8,13 @@ use serde::Deserialize;
 
 use super::chosen::{last_part, without_version};
 
-/// The first moment that has no date of four digits, in milliseconds since 1970.
+/// The first moment whose year has five digits, in milliseconds since 1970.
 const YEAR_10000: u64 = 253_402_300_800_000;
 
-/// How much of a client's or a server's name is shown in a line for people, in characters.
+/// How much of a client's or a server's name to show in a line for people, in characters.
 const LONGEST_NAME: usize = 32;
 
-/// A decision or a change, and the line that it stands in.
+/// A decision or a change, and its line.
 #[derive(Debug)]
 pub(super) struct Entry {
     line: String,
@@ -28,7 +28,7 @@ enum Event {
     Changed(Changed),
 }
 
-/// What is shown of a change of what is shared.
+/// The shown parts of a change to what is shared.
 #[derive(Debug, Deserialize)]
 struct Changed {
     time: u64,
@@ -51,12 +51,12 @@ enum Change {
     Grant,
 }
 
-/// What is shown of a decision.
+/// The shown parts of a decision.
 #[derive(Debug, Deserialize)]
 struct Decided {
     time: u64,
     session: String,
-    /// Absent in lines of older versions, and where nobody says it; the next two, too.
+    /// Absent in lines of older versions, and if unknown; so are the next two.
     principal: Option<String>,
     client: Option<String>,
     server: Option<String>,
@@ -76,7 +76,7 @@ enum Decision {
     Deny,
 }
 
-/// The first line of a file, which is about the file.
+/// The first line of a file, which describes the file.
 #[derive(Debug, Deserialize)]
 struct First {
     #[serde(rename = "log")]
@@ -90,9 +90,9 @@ struct First {
 pub(super) enum Line {
     /// A decision or a change.
     Entry(Entry),
-    /// The first of a file.
+    /// The first line of a file.
     First,
-    /// None that Rootward writes.
+    /// Not a line that Rootward writes.
     Unreadable,
 }
 
@@ -138,15 +138,15 @@ impl Entry {
         matches!(&self.event, Event::Decided(decided) if decided.decision == Decision::Deny)
     }
 
-    /// The line as it stands in the log, but for what is not safe to show.
+    /// The line as recorded, with unsafe characters escaped.
     pub(super) fn as_json(&self) -> String {
         let mut shown = String::with_capacity(self.line.len());
         for letter in self.line.chars() {
             match letter {
                 ' '..='~' => shown.push(letter),
-                // JSON has these between its words only.
+                // JSON has these only between tokens.
                 '\t' | '\r' | '\n' => shown.push(' '),
-                // SECURITY: JSON may hold characters that a terminal obeys, as in the name of a tool
+                // SECURITY: JSON may contain characters that a terminal obeys, for example in the name of a tool
                 // (test: nothing_on_record_moves_the_cursor)
                 _ if letter.escape_debug().count() > 1 => escape(letter, &mut shown),
                 _ => shown.push(letter),
@@ -156,10 +156,10 @@ impl Entry {
     }
 }
 
-/// A character as JSON spells it in plain letters.
+/// A character as a JSON escape.
 fn escape(letter: char, shown: &mut String) {
     for unit in letter.encode_utf16(&mut [0; 2]) {
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = write!(shown, "\\u{unit:04x}");
     }
 }
@@ -235,7 +235,7 @@ impl Display for Decided {
     }
 }
 
-/// A name of a client or a server, in a line that also has a path.
+/// The name of a client or a server, in a line that also has a path.
 fn shortened(name: &str) -> String {
     match name.char_indices().nth(LONGEST_NAME) {
         Some((end, _)) => format!("{}…", &name[..end]),
@@ -243,12 +243,12 @@ fn shortened(name: &str) -> String {
     }
 }
 
-/// A text in backticks, of which none can look like the last.
+/// A text in backticks; backticks inside it are escaped.
 struct Quoted<'t>(&'t str);
 
 impl Display for Quoted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // SECURITY: a path that could end its own quotes could pass itself off as a code and another's request
+        // SECURITY: a path that could end its own quotes could imitate a code and another's request
         // (test: nothing_on_record_moves_the_cursor)
         write!(f, "`{}`", Shown::new(self.0).to_string().replace('`', "\\u{60}"))
     }
@@ -256,7 +256,7 @@ impl Display for Quoted<'_> {
 
 /// A time as date and time of day, UTC.
 fn moment(milliseconds: u64) -> String {
-    // Beyond, the formatter fails, and whoever wrote the line had no such time.
+    // The formatter fails on later times, and a line with such a time is forged.
     if milliseconds >= YEAR_10000 {
         return milliseconds.to_string();
     }

@@ -1,7 +1,7 @@
-//! The decisions of many logs in the order of their times, read as they are needed: a record may be larger than memory.
+//! The decisions of many logs, sorted by time and read on demand: all logs together may be larger than memory.
 //!
-//! Each process keeps a log of its own, so that those that ran beside each other have to be put together again. A log is opened
-//! when its turn comes and closed at its end; only those of one moment are open at once.
+//! Each process keeps its own log, so logs of processes that ran at the same time have to be merged. A log is opened
+//! when its turn comes and closed at its end; only logs that overlap are open at the same time.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::ErrorKind;
@@ -17,45 +17,45 @@ use crate::message;
 
 /// All decisions, oldest first.
 ///
-/// A clock that was set back between a log's first line and its decisions makes them come late; within one log, the order is
-/// always that of the lines.
+/// If the clock was set back between a log's first line and its decisions, they come late; within one log, the order
+/// is always that of the lines.
 #[derive(Debug)]
 pub(super) struct InOrder {
-    /// Logs that were not opened yet.
+    /// Logs that are not open yet.
     later: VecDeque<VecDeque<LogFile>>,
     open: Vec<Log>,
     seen: Seen,
 }
 
-/// What is known of the files that were read.
+/// What was learned about the files while reading them.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
-    /// Where the last whole line of each ended.
+    /// Where the last complete line of each ended.
     pub(super) ends: HashMap<PathBuf, u64>,
-    /// How many held a line that is none.
+    /// How many contained an invalid line.
     pub(super) unreadable: usize,
 }
 
-/// A log that is being read.
+/// A log being read.
 #[derive(Debug)]
 struct Log {
     next: Entry,
     rest: Rest,
 }
 
-/// What comes after the next decision of a log.
+/// What follows the next decision of a log.
 #[derive(Debug)]
 struct Rest {
     files: VecDeque<LogFile>,
     reading: Option<Reading>,
 }
 
-/// A file that is being read.
+/// A file being read.
 #[derive(Debug)]
 pub(super) struct Reading {
     path: PathBuf,
     lines: Lines,
-    /// Whether it held a line that is none.
+    /// Whether an invalid line was reported.
     complaint: Complaint,
 }
 
@@ -66,7 +66,7 @@ enum Complaint {
 }
 
 impl InOrder {
-    /// The decisions in these files, which stand in order.
+    /// The decisions in these files, which are sorted.
     pub(super) fn new(files: &[LogFile]) -> InOrder {
         let logs = files.chunk_by(|one, next| one.log() == next.log());
         let later = logs.map(|log| log.iter().cloned().collect()).collect();
@@ -77,7 +77,7 @@ impl InOrder {
         loop {
             let times = self.open.iter().enumerate().map(|(position, log)| (log.next.time(), position));
             let oldest = times.min();
-            // A log that was begun by then may hold an older one.
+            // A log that began before then may contain an older decision.
             let is_due = |log: &VecDeque<LogFile>| {
                 oldest.is_none_or(|(time, _)| log.front().is_none_or(|file| file.begun() <= time))
             };
@@ -99,7 +99,7 @@ impl InOrder {
         }
     }
 
-    /// What is known of the files, when all were read.
+    /// What was learned about the files, after reading all of them.
     pub(super) fn seen(self) -> Seen {
         self.seen
     }
@@ -123,7 +123,7 @@ impl Rest {
 }
 
 impl Reading {
-    /// Reads a file from this byte on; none where it was removed meanwhile.
+    /// Reads a file from this byte on; `None` if it was removed in the meantime.
     pub(super) fn open_ambient(file: &LogFile, start: u64) -> Result<Option<Reading>> {
         let path = file.path().to_owned();
         match file.lines_ambient(start) {
@@ -135,7 +135,7 @@ impl Reading {
         }
     }
 
-    /// The next decision; none at the end, which is kept.
+    /// The next decision; `None` at the end, whose position is kept.
     pub(super) fn next(&mut self, seen: &mut Seen) -> Result<Option<Entry>> {
         while let Some(line) = self.lines.next_line().with_context(|| unread(&self.path))? {
             match Line::read(line) {
@@ -154,7 +154,7 @@ impl Reading {
     }
 }
 
-/// Says that a file holds what Rootward did not write.
+/// Warns that a file contains something that Rootward did not write.
 fn complain(path: &Path) {
     message::warning(&format!("`{}` has lines that are none of an audit log", Shown::new(path)));
 }

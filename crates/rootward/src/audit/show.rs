@@ -1,4 +1,4 @@
-//! `rootward audit show`: the decisions on record.
+//! `rootward audit show`: the recorded decisions.
 
 use std::collections::VecDeque;
 use std::io::{self, BufWriter, Write};
@@ -13,16 +13,17 @@ use super::in_order::{InOrder, Seen};
 use crate::Outcome;
 use crate::message;
 
-/// Print the decisions on record, oldest first
+/// Print the recorded decisions, oldest first
 ///
-/// A line for each: when (UTC), `allow` or `deny`, the access and the path that were asked for, why not, and who asked whom in which
-/// session, by short names. `--json` also tells the whole names, the server's process, where the path leads and which root holds it.
+/// One line each: when (UTC), `allow` or `deny`, the requested access and path, the reason, and who asked whom in
+/// which session, by short names. `--json` also has the full names, the server's process, where the path leads and
+/// which root contains it.
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Show {
     #[command(flatten)]
     chosen: Chosen,
-    /// Only the last N of them
+    /// Print only the last N
     #[arg(long, value_name = "N")]
     last: Option<usize>,
 }
@@ -55,7 +56,7 @@ impl Show {
     }
 }
 
-/// The last of the decisions that were asked for.
+/// The last of the requested decisions.
 pub(super) fn last_ambient(record: &mut InOrder, chosen: &Chosen, count: usize) -> Result<VecDeque<Entry>> {
     let mut last = VecDeque::new();
     while let Some(entry) = record.next_ambient()? {
@@ -69,7 +70,7 @@ pub(super) fn last_ambient(record: &mut InOrder, chosen: &Chosen, count: usize) 
     Ok(last)
 }
 
-/// Lines that could not be shown are told of, and are no success.
+/// Lines that could not be shown are reported, and the verb does not succeed.
 fn outcome(seen: &Seen) -> Outcome {
     if seen.unreadable == 0 {
         return Outcome::Done;

@@ -1,13 +1,13 @@
-//! `--since`: a moment, a day, or a span that ends now.
+//! `--since`: a moment, a day, or a period that ends now.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The time that entries are shown from.
+/// The time of the first entries to show.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Since(SystemTime);
 
 impl Since {
-    /// Reads the flag.
+    /// Parses the flag.
     pub(super) fn parse(text: &str) -> Result<Since, String> {
         Since::read(text, SystemTime::now())
             .ok_or_else(|| "expected a time such as `2026-01-02T03:04:05Z`, a date, or a span such as `2h`".to_owned())
@@ -17,7 +17,7 @@ impl Since {
         let begins_with_year = text.get(..5).is_some_and(|year| year.ends_with('-'));
         if !begins_with_year {
             let span = humantime::parse_duration(text).ok()?;
-            // Longer than there is a calendar: everything.
+            // Longer than the calendar: show everything.
             return Some(Since(now.checked_sub(span).unwrap_or(UNIX_EPOCH)));
         }
         let time = match text.len() {
@@ -27,14 +27,14 @@ impl Since {
         Some(Since(time))
     }
 
-    /// In milliseconds since 1970, as entries have it.
+    /// In milliseconds since 1970, as in the entries.
     pub(super) fn milliseconds(self) -> u64 {
         let since = self.0.duration_since(UNIX_EPOCH).unwrap_or_default();
         u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
     }
 }
 
-/// A time of RFC 3339, of any offset: the parser knows UTC alone.
+/// An RFC 3339 time with any offset: the parser knows only UTC.
 fn moment(text: &str) -> Option<SystemTime> {
     let text = text.to_ascii_uppercase().replacen(' ', "T", 1);
     if text.ends_with('Z') {

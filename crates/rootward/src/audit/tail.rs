@@ -24,14 +24,14 @@ const PAUSE: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
 
 /// Print the last decisions, then new ones as they are made
 ///
-/// Of all servers, those included that are started meanwhile, in the form of `show`. Ends when it is interrupted or nobody reads
-/// its output any more.
+/// Covers all servers, including those started later, in the format of `show`. Exits when it is interrupted or its
+/// output is closed.
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Tail {
     #[command(flatten)]
     chosen: Chosen,
-    /// How many of the decisions on record to print first
+    /// How many recorded decisions to print first
     #[arg(long, value_name = "N", default_value_t = 10)]
     lines: usize,
 }
@@ -62,7 +62,7 @@ impl Tail {
             }
             ends = seen.ends;
             news.retain(|entry| self.chosen.has(entry));
-            // Those of several logs; within one, the sort keeps their order where the clock stood still.
+            // Merges several logs; the sort is stable, so equal times within one log keep their order.
             news.sort_by_key(Entry::time);
             self.print(&news)?;
         }
@@ -78,14 +78,14 @@ impl Tail {
     }
 }
 
-/// Whoever reads the output.
+/// The reader of the output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Reader {
     Listens,
     Left,
 }
 
-/// Waits a little, or until nobody reads any more: a pipe tells without being written to (poll(2), `POLLERR`).
+/// Waits a little, or until the output is closed: poll(2) reports that for a pipe without a write (`POLLERR`).
 fn wait() -> Result<Reader> {
     let out = io::stdout();
     let mut descriptors = [PollFd::new(&out, PollFlags::empty())];
@@ -96,7 +96,7 @@ fn wait() -> Result<Reader> {
     }
 }
 
-/// What was added to a file since it ended where `ends` says.
+/// What was appended to a file since it ended at the position in `ends`.
 fn read_on_ambient(file: &LogFile, ends: &HashMap<PathBuf, u64>, seen: &mut Seen, news: &mut Vec<Entry>) -> Result<()> {
     let end = ends.get(file.path()).copied().unwrap_or_default();
     let size = match file.size_ambient() {
@@ -104,7 +104,7 @@ fn read_on_ambient(file: &LogFile, ends: &HashMap<PathBuf, u64>, seen: &mut Seen
         size => size.with_context(|| unread(file.path()))?,
     };
     if size < end {
-        // A log only grows, and a chain does not show that its end was cut off: whoever watches is told.
+        // A log only grows, and the chain does not show that its end was cut off, so warn the person who watches.
         message::warning(&format!("`{}` is shorter than it was", Shown::new(file.path())));
     }
     seen.ends.insert(file.path().to_owned(), end.min(size));

@@ -1,4 +1,4 @@
-//! `rootward audit verify`: whether the record is as it was written.
+//! `rootward audit verify`: whether the log is unchanged.
 
 use std::io::{self, Write};
 
@@ -12,15 +12,15 @@ use super::Place;
 use crate::Outcome;
 use crate::message;
 
-/// Check that no line of the record was changed, added or taken out
+/// Check that no line of the log was changed, added or removed
 ///
-/// Each line holds a hash over itself and the line before it, from file to file. What the chain cannot show: that the end of a log was
-/// cut off, that a log is gone as a whole, or that somebody wrote one anew from its beginning.
+/// Each line contains a hash of itself and the line before it, from file to file. The chain cannot show that the end
+/// of a log was cut off, that a whole log was deleted, or that somebody rewrote one from the beginning.
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Verify {
-    /// Answer with one JSON object: `verdict` (`whole` or `broken`), `lines` that hold, `files`, `cut` (logs without their first
-    /// files) and `breaks`, each with `file`, `line` and `reason`
+    /// Print one JSON object: `verdict` (`whole` or `broken`), `lines` that are valid, `files`, `cut` (logs without
+    /// their first files) and `breaks`, each with `file`, `line` and `reason`
     #[arg(long)]
     json: bool,
 }

@@ -1,4 +1,4 @@
-//! `rootward cache clean`: removes packages that nobody uses.
+//! `rootward cache clean`: removes unused packages.
 
 use std::io::{self, Write};
 
@@ -14,14 +14,14 @@ use crate::message::{self, Hinted};
 
 /// Remove packages that no server runs from
 ///
-/// All of them, or those that are named. The next start fetches what it needs.
+/// Removes all of them, or those you name. The next start fetches what it needs.
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Clean {
-    /// Only these packages, by name (`@scope/name`) or as asked (`@scope/name@1.2`)
+    /// Only these packages, by name (`@scope/name`) or as requested (`@scope/name@1.2`)
     #[arg(value_name = "NAME")]
     names: Vec<String>,
-    /// Answer with one JSON object: `freed` in bytes, `removed` and `kept`, as `cache list --json` has them
+    /// Print one JSON object: `freed` in bytes, `removed` and `kept`, as in `cache list --json`
     #[arg(long)]
     json: bool,
 }

@@ -1,4 +1,4 @@
-//! `rootward cache list`: which packages there are.
+//! `rootward cache list`: lists the packages.
 
 use std::io::{self, Write};
 use std::time::SystemTime;
@@ -13,12 +13,13 @@ use super::shown::{Told, ago, in_words};
 use crate::Outcome;
 use crate::message;
 
-/// List the packages: as asked, the installed version, size, age, and whether a server runs from it
+/// List the packages: as requested, the installed version, size, age, and whether a server runs from it
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct List {
-    /// Answer with one JSON object: `directory`, `size` and `packages`, each with `kind` (`package`, `runner cache` or `leftover`),
-    /// `package`, `asked`, `options`, `registry`, `runner`, `installed`, `size` in bytes, `fetched`, `used`, `in_use` and `directory`
+    /// Print one JSON object: `directory`, `size` and `packages`, each with `kind` (`package`, `runner cache` or
+    /// `leftover`), `package`, `asked`, `options`, `registry`, `runner`, `installed`, `size` in bytes, `fetched`,
+    /// `used`, `in_use` and `directory`
     #[arg(long)]
     json: bool,
 }

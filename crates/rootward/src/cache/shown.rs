@@ -1,4 +1,4 @@
-//! Something in the package store for people and for programs.
+//! An entry of the package store, for people and for programs.
 
 use std::time::SystemTime;
 
@@ -11,12 +11,12 @@ use serde::Serialize;
 pub(super) struct Told<'s> {
     kind: &'static str,
     package: Option<&'s str>,
-    /// The version as asked.
+    /// The requested version.
     asked: Option<&'s str>,
     options: &'s [(String, String)],
     registry: Option<Registry>,
     runner: Option<Runner>,
-    /// What the package says its version is.
+    /// The version that the package itself states.
     installed: Option<Shown<'s>>,
     size: u64,
     fetched: Option<String>,
@@ -61,7 +61,7 @@ impl<'s> Told<'s> {
     }
 }
 
-/// A size as people read it.
+/// A size in human-readable form.
 pub(crate) fn in_words(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
     if bytes < 1000 {
@@ -75,7 +75,7 @@ pub(crate) fn in_words(bytes: u64) -> String {
     if whole < 10 { format!("{whole}.{} {}", rest / 100, UNITS[unit]) } else { format!("{whole} {}", UNITS[unit]) }
 }
 
-/// How long ago something was, roughly.
+/// How long ago something happened, roughly.
 pub(super) fn ago(now: SystemTime, then: SystemTime) -> String {
     let seconds = now.duration_since(then).map_or(0, |since| since.as_secs());
     let (count, unit) = match seconds {

@@ -1,8 +1,8 @@
 //! `check --stdin`: many questions in one process, one JSON object a line in, one out, in order.
 //!
-//! A line that cannot be read is answered, too, with a refusal: whoever pairs answers with questions by counting must not be
-//! led astray. Answers are sent when no further question waits, so a driver that sends one line gets its answer, and a pipe of a
-//! hundred thousand costs few writes.
+//! A line that cannot be parsed gets an answer, too, a denial: a caller that pairs answers with questions by
+//! counting must not get out of step. Answers are flushed when no further question waits, so a caller that sends one
+//! line gets its answer, and a pipe of a hundred thousand lines costs few writes.
 
 use std::ffi::OsStr;
 use std::io::{BufReader, Read, Write};
@@ -22,15 +22,15 @@ use crate::decision::Decision;
 use crate::ground::{Ground, InForce, LeftOut};
 use crate::settings::Source;
 
-/// How much is read, and written, at a time.
+/// How many bytes to read or write at a time.
 const CHUNK: usize = 1 << 16;
 
-/// A guard for lines that bring their own roots or base; the next line often brings the same.
+/// A guard for lines that bring their own roots or base; the next line often brings the same ones.
 struct Own {
     roots: Option<String>,
     base: Option<String>,
     guard: Guard,
-    /// The roots of the line that cannot be used, and why.
+    /// The line's roots that cannot be used, and why.
     left_out: Vec<String>,
 }
 
@@ -58,7 +58,7 @@ impl<'g> Batch<'g> {
         let mut answers = Vec::with_capacity(2 * CHUNK);
         let mut outcome = Outcome::Done;
         loop {
-            // The next line is not there yet, so reading may wait: whoever waits for an answer gets it first.
+            // The next line has not arrived, so reading may block: send the answers first.
             let waits = !input.buffer().contains(&b'\n');
             if waits || answers.len() >= CHUNK {
                 output.write_all(&answers)?;

@@ -1,16 +1,16 @@
-//! Lines of a stream, one at a time, none kept beyond a limit.
+//! Lines of a stream, one at a time, with a length limit.
 
 use std::io::{self, BufRead, Read};
 
-/// The longest line that is read: far more than a path and its roots need, little enough to hold.
+/// The longest line to read: far more than a path and its roots need, and small enough to hold in memory.
 pub(super) const LONGEST_LINE: usize = 1 << 20;
 
-/// A line, or what became of it.
+/// A line, or what happened to it.
 #[derive(PartialEq, Eq, Debug)]
 pub(super) enum Line<'l> {
-    /// Without its end.
+    /// Without its line ending.
     Whole(&'l [u8]),
-    /// Longer than the limit: passed over to its end, and forgotten.
+    /// Longer than the limit: skipped to its end and dropped.
     TooLong,
 }
 
@@ -21,7 +21,7 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// The next line; none at the end of the stream.
+    /// The next line; `None` at the end of the stream.
     pub(super) fn next<'l>(&'l mut self, input: &mut impl BufRead) -> io::Result<Option<Line<'l>>> {
         self.buffer.clear();
         let limit = LONGEST_LINE as u64 + 1;
@@ -31,7 +31,7 @@ impl Lines {
         if self.buffer.ends_with(b"\n") {
             self.buffer.pop();
         } else if self.buffer.len() > LONGEST_LINE {
-            // What was read is of no use, and a driver that sends one such line may never send another.
+            // Free the buffer: its content is useless, and the caller may never send such a line again.
             self.buffer = Vec::new();
             input.skip_until(b'\n')?;
             return Ok(Some(Line::TooLong));
@@ -50,7 +50,7 @@ mod tests {
     fn lines_of_every_length() {
         let longest = "x".repeat(LONGEST_LINE);
         let check = |text: &str, expect: &[Line<'_>]| {
-            // A small buffer, so that lines cross its borders.
+            // A small buffer, so that lines cross its boundaries.
             let mut input = BufReader::with_capacity(7, text.as_bytes());
             let mut lines = Lines::default();
             for line in expect {

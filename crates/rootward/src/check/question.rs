@@ -1,7 +1,7 @@
-//! One question of `check --stdin`: how a line is read, and what is said about one that cannot be.
+//! One question of `check --stdin`: how a line is parsed, and the error for one that is not valid.
 //!
-//! Reading is strict: an unknown key, a key given twice or a list in the place of an object is refused, because whoever wrote
-//! it meant something that would not be done.
+//! Parsing is strict: an unknown key, a duplicate key or a list in place of an object is refused, because the author
+//! meant something that would not be done.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,7 +13,7 @@ use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAcce
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// One question. A null is no answer to what roots there are: it is refused rather than taken for "not given".
+/// One question. A null is refused rather than treated as "not given".
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Asked<'l> {
@@ -31,7 +31,7 @@ fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Res
     T::deserialize(deserializer).map(Some)
 }
 
-/// A line that is no question: what is wrong with it, and the path where that can be read.
+/// A line that is not a valid question: what is wrong with it, and its path if that can be parsed.
 #[derive(PartialEq, Eq, Debug)]
 pub(super) struct Unreadable {
     pub(super) path: Option<String>,
@@ -40,7 +40,7 @@ pub(super) struct Unreadable {
 
 impl<'l> Asked<'l> {
     pub(super) fn read(line: &'l [u8]) -> Result<Asked<'l>, Unreadable> {
-        // A list would be read as the fields in their order.
+        // serde would accept a list as the fields in order.
         if line.trim_ascii_start().starts_with(b"{")
             && let Ok(asked) = serde_json::from_slice(line)
         {
@@ -50,7 +50,7 @@ impl<'l> Asked<'l> {
     }
 }
 
-/// What is wrong with a line, in the words of whoever wrote it. Only for saying so: nothing is decided from what is read here.
+/// What is wrong with a line, in terms of its author. Used only for the message: no decision depends on it.
 fn unreadable(line: &[u8]) -> Unreadable {
     let says = |says: &str| Unreadable { path: None, says: says.to_owned() };
     if line.trim_ascii().is_empty() {
@@ -85,14 +85,14 @@ fn unreadable(line: &[u8]) -> Unreadable {
     Unreadable { path: path.map(str::to_owned), says }
 }
 
-/// What `serde_json` says, without the place: every line is its first.
+/// The message of `serde_json` without the position: every line is its line 1.
 fn words_of(error: &serde_json::Error) -> String {
     let says = error.to_string();
     let says = says.split(" at line ").next().unwrap_or(&says);
     says.replace("EOF while parsing", "the line ends within")
 }
 
-/// The key that was given twice, where that is what is wrong.
+/// The duplicate key, if that is the error.
 fn given_twice(says: &str) -> Option<String> {
     Some(says.strip_prefix("duplicate field `")?.trim_end_matches('`').to_owned())
 }
@@ -127,13 +127,13 @@ impl<'de> Deserialize<'de> for Words {
     }
 }
 
-/// A root of a line: as on the command line, or with its parts apart.
+/// A root of a line: as on the command line, or as an object.
 pub(super) enum AskedRoot {
     Typed(String),
     Parts(RootParts),
 }
 
-/// A root as the protocol has it, or by its path, and what may be done with it.
+/// A root as in the protocol, or by its path, and its access.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RootParts {
@@ -143,7 +143,7 @@ pub(super) struct RootParts {
     path: Option<String>,
     #[serde(default, deserialize_with = "given")]
     pub(super) access: Option<Words>,
-    /// What the protocol lets a client add; it decides nothing.
+    /// The protocol lets a client add a name; it has no effect.
     #[serde(rename = "name", default)]
     _name: Option<IgnoredAny>,
     #[serde(rename = "_meta", default)]

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::values::closed_word;
 use crate::ground::Ground;
 
-/// Everything that stays closed, by class.
+/// Everything that stays closed, grouped by class.
 #[derive(Debug, Serialize)]
 pub(super) struct ClosedList {
     closed: Vec<Entry>,
@@ -23,7 +23,7 @@ struct Entry {
     closed: &'static str,
 }
 
-/// The order of the classes, and what is said of each.
+/// The order of the classes, and the heading of each.
 const CLASSES: [(Class, &str); 5] = [
     (Class::Secret, "places that hold secrets: closed"),
     (Class::RunsCode, "places that run code for you: closed for writing"),
@@ -66,7 +66,7 @@ impl ClosedList {
             first = false;
             writeln!(out, "{says}")?;
             for entry in entries {
-                // Elsewhere the heading says it.
+                // For the other classes, the heading says it.
                 let how = match class {
                     Class::Chosen if entry.closed == closed_word(Closed::ForWriting) => " (for writing)",
                     _ => "",
@@ -81,7 +81,7 @@ impl ClosedList {
     }
 }
 
-/// Rootward's own places are also in the list of secret ones, and the environment may put them elsewhere.
+/// Rootward's own places are also in the list of secret places, and the environment may put them elsewhere.
 fn class_of(rule: &Restriction, ground: &Ground) -> Class {
     if ground.is_own(rule.pattern()) { Class::Own } else { rule.class() }
 }

@@ -1,4 +1,4 @@
-//! How strongly this machine confines a process, what stays open, and what would make it stronger.
+//! How strongly this machine confines a process, which gaps remain, and what would close them.
 
 use std::fmt;
 use std::process::Stdio;
@@ -10,16 +10,16 @@ use rootward_sandbox::{
 };
 use serde::Serialize;
 
-/// What `sandbox` reaches here.
+/// The strength that `sandbox` reaches here.
 #[derive(Debug, Serialize)]
 pub(super) struct Confinement {
     strength: Strength,
     landlock_abi: Option<i32>,
-    /// What is missing for `landlock`, where it is not reached.
+    /// What is missing for `landlock`, if it is not reached.
     #[serde(skip_serializing_if = "Option::is_none")]
     lacks: Option<String>,
     gaps: Vec<Gap>,
-    /// Why a start fails although the kernel has what it takes.
+    /// Why a start fails although the kernel has the features.
     #[serde(skip_serializing_if = "Option::is_none")]
     fails: Option<String>,
     #[serde(skip)]
@@ -48,12 +48,12 @@ impl Confinement {
         }
     }
 
-    /// The gaps that nothing closes.
+    /// The gaps that stay open.
     pub(super) fn open(&self) -> Vec<&'static str> {
         self.gaps.iter().filter(|gap| gap.state == GapState::Open).map(|gap| gap.name).collect()
     }
 
-    /// What to do for more.
+    /// The next step to a stronger confinement.
     pub(super) fn next(&self) -> &'static str {
         if self.fails.is_some() {
             return "run it outside of the container or sandbox that forbids this step";
@@ -67,7 +67,8 @@ impl Confinement {
     }
 }
 
-/// Confines this very program, to tell its version to nobody: what the kernel has may be forbidden here all the same.
+/// Confines this program and lets it print its version to nowhere: a feature of the kernel may still be forbidden
+/// here.
 fn try_it() -> Result<(), String> {
     let says = |error: StartError| error.to_string();
     let guard = Guard::new(RootSet::default(), GuardOptions::default());

@@ -1,4 +1,4 @@
-//! What the kernel offers this process: asked without changing anything, and no more claimed than was seen.
+//! What the kernel offers this process, found without changing anything; the report claims only what was observed.
 
 use std::fmt;
 
@@ -7,19 +7,19 @@ use rootward_core::Resolver;
 use rustix::process::{Resource, getrlimit};
 use serde::Serialize;
 
-/// What was seen.
+/// The findings.
 #[derive(Debug, Serialize)]
 pub(super) struct Kernel {
-    /// What it calls itself.
+    /// The kernel's own release string.
     pub(super) release: String,
-    /// Whether `openat2(2)` can be used.
+    /// Whether `openat2(2)` works.
     pub(super) openat2: bool,
-    /// Whether `/proc` is there.
+    /// Whether `/proc` is mounted.
     pub(super) proc: bool,
     pub(super) landlock: Landlock,
     pub(super) user_namespaces: UserNamespaces,
     pub(super) seccomp: Seccomp,
-    /// How many files this process may have open.
+    /// The limit on open files of this process.
     pub(super) open_files: Option<u64>,
 }
 
@@ -33,7 +33,7 @@ pub(crate) enum Landlock {
     Unknown { reason: String },
 }
 
-/// What the settings of the kernel say about user namespaces. Only making one shows whether it can be made.
+/// What the kernel's settings say about user namespaces. Only creating one shows whether it works.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum UserNamespaces {
@@ -52,13 +52,13 @@ pub(super) enum UserNamespaces {
 #[serde(rename_all = "snake_case")]
 pub(super) enum Seccomp {
     Available,
-    /// Available, and this process is filtered already.
+    /// Available, and this process is already filtered.
     InUse,
     Missing,
     Unknown,
 }
 
-/// Looks at the running kernel and at `/proc`.
+/// Examines the running kernel and `/proc`.
 pub(super) fn look_ambient() -> Kernel {
     let status = read_ambient("/proc/self/status");
     Kernel {
@@ -77,7 +77,7 @@ fn read_ambient(path: &str) -> Option<String> {
     std::fs::read_to_string(path).ok()
 }
 
-/// A request to restrict nothing at all: the crate asks the kernel for its version and makes no further call.
+/// Requests no restriction at all: the crate asks the kernel for its version and makes no further call.
 pub(crate) fn landlock() -> Landlock {
     match RestrictSelf::default().no_new_privs(false).apply() {
         Err(error) => Landlock::Unknown { reason: error.to_string() },
@@ -96,7 +96,7 @@ fn user_namespaces(read: impl Fn(&str) -> Option<String>) -> UserNamespaces {
     match number("/proc/sys/user/max_user_namespaces") {
         None => UserNamespaces::Unknown,
         Some(0) => UserNamespaces::Off,
-        // The two others are there in some distributions only.
+        // Only some distributions have the other two.
         Some(_) if number("/proc/sys/kernel/unprivileged_userns_clone") == Some(0) => UserNamespaces::PrivilegedOnly,
         Some(_) if number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns").is_some_and(|on| on != 0) => {
             UserNamespaces::RestrictedByApparmor
@@ -105,7 +105,7 @@ fn user_namespaces(read: impl Fn(&str) -> Option<String>) -> UserNamespaces {
     }
 }
 
-/// From `/proc/self/status`, which has the line only where the kernel can filter (`proc_pid_status(5)`).
+/// From `/proc/self/status`, which has this line only if the kernel can filter (`proc_pid_status(5)`).
 fn seccomp(status: Option<&str>) -> Seccomp {
     let Some(status) = status else { return Seccomp::Unknown };
     let mode = status.lines().find_map(|line| line.strip_prefix("Seccomp:"));
@@ -198,7 +198,7 @@ mod tests {
         let before = standing();
         landlock();
         assert_eq!(standing(), before);
-        // A ruleset that handles any access to files and has no rule would refuse this.
+        // A ruleset that handles file access and has no rules would refuse this.
         assert!(std::process::Command::new("/bin/sh").args(["-c", "exit 0"]).status().unwrap().success());
     }
 }

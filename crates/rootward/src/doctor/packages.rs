@@ -17,7 +17,7 @@ pub(super) struct Packages {
     directory: Option<String>,
     /// How many packages were fetched.
     count: usize,
-    /// What the whole store takes, in bytes.
+    /// The size of the whole store, in bytes.
     size: u64,
     /// Why the store cannot be read.
     #[serde(skip_serializing_if = "Option::is_none")]

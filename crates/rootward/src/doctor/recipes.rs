@@ -13,13 +13,13 @@ use crate::recipes;
 
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Recipes {
-    /// Where the user's own are.
+    /// The directory of the user's own recipes.
     directory: Option<String>,
-    /// How many Rootward ships.
+    /// The number of recipes that Rootward ships.
     shipped: usize,
-    /// The user's own, by their names.
+    /// The names of the user's own recipes.
     own: Vec<String>,
-    /// Why the user's own cannot be read: `wrap` starts nothing then.
+    /// Why the user's own recipes cannot be read; `wrap` starts nothing then.
     #[serde(skip_serializing_if = "Option::is_none")]
     mistake: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! What `doctor` says, for people and for programs.
+//! The report of `doctor`, for people and for programs.
 
 use std::ffi::OsString;
 use std::fmt::Display;
@@ -21,13 +21,13 @@ use crate::message::{Hinted, causes, told};
 use crate::settings::{SettingsFile, Source, unknown_variables};
 use rootward_core::env::{Directories, Environment};
 
-/// How many places are listed for people.
+/// How many places to list for people.
 const MOST_PLACES: usize = 16;
 
-/// How many names of variables are in one line.
+/// How many variable names fit in one line.
 const NAMES_IN_LINE: usize = 4;
 
-/// Everything there is to say.
+/// The whole report.
 #[derive(Debug, Serialize)]
 pub(super) struct Report {
     version: &'static str,
@@ -39,20 +39,21 @@ pub(super) struct Report {
     #[cfg(feature = "wrap")]
     recipes: Recipes,
     packages: Packages,
-    /// Why the settings cannot be used; nothing is decided then.
+    /// Why the settings cannot be used; then nothing can be decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     mistake: Option<Mistake>,
     settings: Vec<Line>,
     roots: Vec<InForce>,
     left_out: Vec<Left>,
-    /// Places below them that are closed for writing and that the kernel cannot close; without roots, below the working directory.
+    /// Places below the roots that should be closed for writing but that the kernel cannot close; without roots,
+    /// below the working directory.
     open_for_writing: Vec<String>,
-    /// Variables that look like settings, and are not.
+    /// Variables that look like settings but are not.
     unknown_variables: Vec<String>,
-    /// What was probably meant, for each of them.
+    /// For each of them, the variable that was probably meant.
     #[serde(skip)]
     variable_hints: Vec<Option<&'static str>>,
-    /// Variables that should name a directory by an absolute path, and do not.
+    /// Variables that should name an absolute directory but do not.
     relative_variables: Vec<&'static str>,
     /// Variables that a confined command does not get unless they are named.
     withheld_variables: Vec<String>,
@@ -67,23 +68,23 @@ struct Mistake {
 #[derive(Debug, Serialize)]
 struct File {
     path: Option<String>,
-    /// Null if a mistake elsewhere kept it from being read.
+    /// Null if another mistake kept it from being read.
     exists: Option<bool>,
 }
 
-/// What `rootward roots` keeps.
+/// What `rootward roots` saved.
 #[derive(Debug, Default, Serialize)]
 struct SavedRoots {
     path: Option<String>,
     count: usize,
 }
 
-/// The places that confined commands could ever write; what is found there is not trusted.
+/// The places that confined commands could ever write; files there are not trusted.
 #[derive(Debug, Default, Serialize)]
 struct GivenForWriting {
     record: Option<String>,
     places: Vec<String>,
-    /// Why the record cannot be used; no command is started then.
+    /// Why the record cannot be used; then no command is started.
     #[serde(skip_serializing_if = "Option::is_none")]
     mistake: Option<String>,
 }
@@ -102,7 +103,7 @@ impl GivenForWriting {
 #[derive(Debug, Serialize)]
 struct InForce {
     path: String,
-    /// Where it really lies.
+    /// Its real location.
     place: String,
     kind: RootKind,
     access: rootward_core::Access,
@@ -354,14 +355,14 @@ impl Report {
     }
 }
 
-/// Settings, under the last part of their names.
+/// Settings, by the last part of their names.
 fn write_lines(out: &mut impl Write, lines: &[&Line]) -> io::Result<()> {
     for line in lines {
         let name = match line.name.strip_prefix("http.") {
             Some(name) => name,
             None => line.name.rsplit('.').next().unwrap_or(line.name),
         };
-        // A long name takes its room from the value, so that the sources stay in one column.
+        // A long name takes room from the value, so that the sources stay in one column.
         let width = 28_usize.saturating_sub(name.len().saturating_sub(17));
         row(out, name, &format_args!("{:<width$} {}", line.shown, line.source))?;
         for more in &line.more {
@@ -375,7 +376,7 @@ pub(super) fn row(out: &mut impl Write, name: &str, says: &dyn Display) -> io::R
     writeln!(out, "  {name:<17} {says}")
 }
 
-/// Variables that should name a directory and are passed over because their path is not absolute.
+/// Variables that should name a directory but are ignored because their path is not absolute.
 fn relative_directories(environment: &Environment) -> impl Iterator<Item = &'static str> {
     let names = ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"];
     names.into_iter().filter(|name| environment.get(name).is_some() && environment.directory(name).is_none())

@@ -1,4 +1,5 @@
-//! The places that are closed for writing and that the kernel cannot close below a root: every repository has some.
+//! The places that should be closed for writing but that the kernel cannot close below a root: every repository has
+//! some.
 
 use std::path::Path;
 
@@ -8,14 +9,15 @@ use rootward_sandbox::{CommandLine, Confinement, Options, Unheld, UnheldPolicy};
 use crate::ground::Ground;
 use crate::settings::Source;
 
-/// What a confined command could write there all the same, in these roots; without any, in the working directory. Nothing where no
-/// command can be confined: `doctor` says so elsewhere.
+/// What a confined command could still write there, in these roots; without roots, in the working directory. Empty
+/// if no command can be confined at all: `doctor` says so elsewhere.
 pub(super) fn look_ambient(ground: &Ground, roots: &RootSet) -> Vec<String> {
     let set = if roots.is_empty() { working_directory(ground) } else { Some(roots.clone()) };
     set.and_then(|set| open_for_writing_ambient(ground, set)).unwrap_or_default()
 }
 
-/// The working directory, if somebody would share it: not the home, nor what holds it, which take long to search.
+/// The working directory, if somebody might share it: not the home or a directory above it, which take long to
+/// search.
 fn working_directory(ground: &Ground) -> Option<RootSet> {
     let set = ground.place(&[ground.typed_root(".".as_ref()).ok()?], Source::Flag).set;
     let holds_home = |place: &Path| ground.home().is_none_or(|home| home.starts_with(place));

@@ -17,21 +17,21 @@ pub(super) struct Line {
     #[serde(skip_serializing_if = "Option::is_none")]
     variable: Option<&'static str>,
     default: String,
-    /// The least and the most, for a number that has bounds.
+    /// The minimum and maximum, for a number with bounds.
     #[serde(skip_serializing_if = "Option::is_none")]
     bounds: Option<(u64, u64)>,
     means: &'static str,
-    /// Value and source as people read them.
+    /// Value and source, for people.
     #[serde(skip)]
     pub(super) shown: String,
     #[serde(skip)]
     pub(super) source: Source,
-    /// What does not fit into one line.
+    /// What does not fit in one line.
     #[serde(skip)]
     pub(super) more: Vec<String>,
 }
 
-/// Each setting as one line, in the order of the table.
+/// Each setting as one line, in table order.
 pub(super) fn values(all: &Settings) -> Vec<Line> {
     let groups = [all.told(), all.sandbox.told(), all.http.told(), all.http.limits.told(), all.serve.told()];
     groups.into_iter().flatten().map(|(row, source, value)| line(row, source, value)).collect()

@@ -1,4 +1,5 @@
-//! For `wrap`: a look whenever it asks. It may have but one thread, because it starts confined servers from it.
+//! For `wrap`: looks whenever it is asked. It must stay single-threaded, because it starts confined servers from its
+//! thread.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,24 +14,24 @@ use super::{Follower, tell};
 use crate::ground::Ground;
 use crate::patterns::Patterns;
 
-/// The saved roots, looked at when that is asked for.
+/// The saved roots, checked on request.
 #[derive(Debug)]
 pub(crate) struct Asked {
     follower: Follower,
     roots: watch::Asked,
-    /// What is given. The operator's roots are still what they were, unless they are patterns.
+    /// The current sources. The operator's roots do not change, unless they are patterns.
     sources: Sources,
     restrictions: Arc<Restrictions>,
     ceiling: Ceiling,
 }
 
-/// Looks the ceiling up; none where that cannot be done, so that what was stays.
+/// Resolves the ceiling; `None` if that fails, so that nothing changes.
 type LookUp = Box<dyn Fn(&Ground) -> Option<RootSet>>;
 
-/// The operator's roots, as they are looked up again.
+/// The operator's roots, to be resolved again.
 pub(crate) struct Ceiling {
     pub(crate) patterns: Patterns,
-    /// The ceiling as it is now.
+    /// Returns the current ceiling.
     pub(crate) look_ambient: LookUp,
 }
 
@@ -41,7 +42,7 @@ impl fmt::Debug for Ceiling {
 }
 
 impl Asked {
-    /// For the client or server of this name; none where there is no place for saved roots.
+    /// For the client or server of this name; `None` if there is no place for saved roots.
     pub(crate) fn begin_ambient(
         ground: Ground,
         peer: Option<String>,
@@ -54,7 +55,7 @@ impl Asked {
         Some(Asked { follower, roots, sources, restrictions, ceiling })
     }
 
-    /// Looks the operator's patterns up again; whether the ceiling is another one now.
+    /// Expands the operator's patterns again; returns whether the ceiling changed.
     fn look_at_ceiling_ambient(&mut self) -> bool {
         if !self.ceiling.patterns.changed_ambient() {
             return false;
@@ -64,7 +65,7 @@ impl Asked {
         true
     }
 
-    /// Looks for a fallback directory that did not exist; whether it does by now.
+    /// Looks for a fallback directory that did not exist; returns whether it exists now.
     fn find_fallback_ambient(&mut self) -> bool {
         if self.sources.fallback.missing().next().is_none() {
             return false;

@@ -7,13 +7,13 @@ use super::{Follower, Saved, tell};
 use crate::ground::Ground;
 use crate::message;
 
-/// The saved roots are followed while this lives.
+/// Follows the saved roots while it lives.
 #[derive(Debug)]
 pub(crate) struct Watched(Option<Watch>);
 
 impl Watched {
-    /// Follows them, for the client or server of this name. `on_change` runs in a thread of its own and is told what there is, and
-    /// then of every change.
+    /// Follows them, for the client or server of this name. `on_change` runs in its own thread; it first gets the
+    /// current state, and then every change.
     pub(crate) fn begin_ambient(
         ground: Ground,
         peer: Option<String>,
@@ -22,7 +22,7 @@ impl Watched {
         let Some(store) = Store::of(&ground.directories) else { return Watched(None) };
         let mut follower = Follower::new(ground, peer);
         let watch = Watch::begin_ambient(store, Options::default(), move |seen, news| {
-            // First what counts, then what is said about it.
+            // Apply the change first, then report it.
             if let Some(saved) = follower.saved(seen) {
                 on_change(saved);
             }
@@ -37,7 +37,7 @@ impl Watched {
 
 impl Drop for Watched {
     fn drop(&mut self) {
-        // A disk that does not answer is not waited for.
+        // Do not wait for a disk that does not answer.
         if let Some(watch) = self.0.take() {
             watch.leave();
         }

@@ -1,4 +1,4 @@
-//! Decisions counted by how they went, for `/metrics`, on their way to the log.
+//! Counts decisions by result for `/metrics`, on their way to the log.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rootward_core::{Audit, AuditEvent, ChangeEvent, Decision};
 
-/// Counts decisions, and hands them on to the log if one is kept.
+/// Counts decisions, and passes them on to the log, if there is one.
 pub(crate) struct Counted {
     log: Option<Arc<dyn Audit>>,
-    /// By principal, and the code of the refusal; none where it was allowed.
+    /// By principal and denial code; `None` if allowed.
     counts: Mutex<BTreeMap<(String, Option<&'static str>), u64>>,
 }
 
@@ -26,7 +26,7 @@ impl Counted {
         );
         for ((principal, code), count) in &*self.counts.lock().unwrap_or_else(PoisonError::into_inner) {
             let (decision, code) = code.map_or(("allow", ""), |code| ("deny", code));
-            // Names of principals have no quotes in them. Writing to a string cannot fail.
+            // Names of principals contain no quotes. Writing to a string cannot fail.
             let _ = writeln!(
                 text,
                 "rootward_decisions_total{{principal=\"{principal}\",decision=\"{decision}\",code=\"{code}\"}} {count}"

@@ -1,4 +1,4 @@
-//! What a front does, as bytes: it is handed to the process that reads from the network, through a pipe.
+//! A front's parameters as bytes, to send through a pipe to the process that reads from the network.
 
 use std::net::SocketAddr;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::log::Log;
 use super::running::Front;
 
-/// A [`Front`] as it is handed over.
+/// The serialized form of [`Front`].
 #[derive(Serialize, Deserialize)]
 struct Handed {
     /// Names and tokens.

@@ -1,4 +1,4 @@
-//! The limits of the front, from the settings; and the limit on open files, which is the system's.
+//! The limits of the front, from the settings, and the system's limit on open files.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::settings::{LimitSettings, Setting};
 
-/// What the settings say, as the front has it.
+/// The settings, converted for the front.
 pub(super) fn of(settings: &LimitSettings) -> Limits {
     let count = |setting: &Setting<u64>| usize::try_from(setting.value).unwrap_or(usize::MAX);
     let number = |setting: &Setting<u64>| u32::try_from(setting.value).unwrap_or(u32::MAX);
@@ -38,12 +38,12 @@ pub(super) fn of(settings: &LimitSettings) -> Limits {
     }
 }
 
-/// Raises the limit on open files as far as this process may: each connection takes one, and each session holds its roots open. What it
-/// starts gets it, too.
+/// Raises the limit on open files as far as this process may: each connection takes one, and each session holds its
+/// roots open. Child processes inherit it.
 pub(super) fn raise_open_files() {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     if current != maximum {
-        // Where that fails, the server has fewer sessions, and says so when it runs out.
+        // If that fails, the server has fewer sessions, and says so when it runs out.
         let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
     }
 }
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
     use crate::settings::Settings;
 
-    /// The settings file and the front have one idea of what is usual.
+    /// The settings file and the front agree on the defaults.
     #[test]
     fn the_defaults_are_those_of_the_front() {
         let shown = format!("{:?}", of(&Settings::defaults().http.limits));

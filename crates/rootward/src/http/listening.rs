@@ -1,4 +1,4 @@
-//! The address that is listened on.
+//! The address to listen on.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, ToSocketAddrs};
 
@@ -11,7 +11,7 @@ use crate::message::Hinted;
 #[derive(Debug)]
 pub(super) struct Listening {
     pub(super) listener: TcpListener,
-    /// The real address, also where port 0 was asked for.
+    /// The real address, even if port 0 was requested.
     pub(super) address: SocketAddr,
 }
 

@@ -1,5 +1,5 @@
-//! The log on standard error, where `ROOTWARD_LOG` asks for one: a line for each decision, and over HTTP for each request, with the id of
-//! its trace.
+//! The log on standard error, if `ROOTWARD_LOG` requests one: a line for each decision and, over HTTP, for each
+//! request, with its trace id.
 
 use std::io;
 use std::sync::Arc;
@@ -13,12 +13,12 @@ use tracing_subscriber::fmt::format::FmtSpan;
 use crate::ground::Ground;
 use crate::message::Hinted;
 
-/// What is logged; nothing unless asked for.
+/// What to log; nothing by default.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Log(Option<String>);
 
 impl Log {
-    /// What the environment asks for.
+    /// What the environment requests.
     pub(crate) fn read(ground: &Ground) -> Result<Log> {
         let Some(text) = ground.environment.get(env::LOG) else { return Ok(Log(None)) };
         let text = text.to_str().filter(|text| EnvFilter::try_new(text).is_ok()).ok_or_else(|| {
@@ -34,7 +34,7 @@ impl Log {
         self.0.is_some()
     }
 
-    /// Begins to log.
+    /// Starts logging.
     pub(crate) fn begin(&self) {
         let Some(filter) = self.0.as_ref().and_then(|text| EnvFilter::try_new(text).ok()) else { return };
         let subscriber = tracing_subscriber::fmt()
@@ -42,12 +42,12 @@ impl Log {
             .with_writer(io::stderr)
             .with_ansi(false)
             .with_span_events(FmtSpan::CLOSE);
-        // Fails only where something logs already.
+        // Fails only if there is a logger already.
         let _ = subscriber.try_init();
     }
 }
 
-/// A log of decisions that also tells them on standard error: refusals at `info`, the rest at `debug`.
+/// A log of decisions that also writes them to standard error: denials at `info`, the rest at `debug`.
 pub(crate) struct Logged(pub(crate) Option<Arc<dyn Audit>>);
 
 impl Audit for Logged {

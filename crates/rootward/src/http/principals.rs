@@ -1,4 +1,4 @@
-//! Who may come in over HTTP, each with a token and a ceiling.
+//! Who may connect over HTTP, each with a token and a ceiling.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -13,16 +13,16 @@ use crate::ground::{Ground, InForce};
 use crate::message::Hinted;
 use crate::settings::{PrincipalSettings, TokenFrom};
 
-/// The principal that there is if none is configured.
+/// The principal's name if none is configured.
 const DEFAULT: &str = "default";
 
-/// Somebody who may come in.
+/// Somebody who may connect.
 pub(crate) struct Principal {
     pub(crate) name: String,
     token: String,
-    /// The directories that it can share or use at the most; at least one of them exists.
+    /// The most that it can share or use; at least one of these directories exists.
     pub(crate) ceiling: InForce,
-    /// The servers of the hub that it may use; all, where there is no list.
+    /// The servers of the hub that it may use; all if `None`.
     #[cfg_attr(not(feature = "wrap"), expect(dead_code, reason = "for the hub"))]
     pub(crate) servers: Option<Vec<String>>,
 }
@@ -39,7 +39,7 @@ impl Principal {
     }
 }
 
-/// All principals, in the order of their names. `roots` and `token_file` are those of the command line.
+/// All principals, sorted by name. `roots` and `token_file` come from the command line.
 pub(super) fn read_ambient(
     ground: &Ground,
     roots: &[OsString],
@@ -73,7 +73,8 @@ pub(super) fn read_ambient(
             "name the directories it may reach, in `config.toml`:\n\n  [http.principals.{name}]\n  roots = [\"~/project\", \"~/notes:ro\"]"
         );
         let next = principal(ground, name, ceiling, token, servers.clone(), reach, &hint)?;
-        // SECURITY: whose session it is would depend on the order of names (test: two_principals_with_one_token_are_refused)
+        // SECURITY: otherwise the order of names would decide whose session it is
+        // (test: two_principals_with_one_token_are_refused)
         if let Some(same) = principals.iter().find(|known| known.token == next.token) {
             return Err(anyhow!("principals `{}` and `{name}` have the same token", same.name));
         }
@@ -92,7 +93,8 @@ fn principal(
     hint: &str,
 ) -> Result<Principal> {
     ceiling.warn();
-    // SECURITY: without a ceiling a client on the network could name any directory (test: a_principal_without_a_ceiling_is_refused)
+    // SECURITY: without a ceiling, a client on the network could name any directory
+    // (test: a_principal_without_a_ceiling_is_refused)
     if ceiling.set.is_empty() {
         let why = if ceiling.set.names_any() { "none of its roots can be used" } else { "it has no roots" };
         let says =
@@ -103,8 +105,9 @@ fn principal(
     Ok(Principal { name: name.to_owned(), token, ceiling, servers })
 }
 
-/// Refuses settings by which a client's own roots count beyond the ceiling.
-// SECURITY: with them a client on the network names any directory (test: modes_that_widen_are_refused_over_http)
+/// Refuses settings that let a client's own roots exceed the ceiling.
+// SECURITY: with them, a client on the network could name any directory
+// (test: modes_that_widen_are_refused_over_http)
 fn refuse_unbounded(ground: &Ground) -> Result<()> {
     let settings = &ground.settings;
     let (setting, source) = match (settings.mode.value, settings.follow()) {

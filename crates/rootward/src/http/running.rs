@@ -1,4 +1,4 @@
-//! The HTTP front while it runs: until a signal, and then until running requests have finished.
+//! Runs the HTTP front until a signal arrives, and then until running requests have finished.
 
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
@@ -13,7 +13,7 @@ use super::log::Log;
 use super::{Http, limits};
 use crate::message;
 
-/// What there is to do once the port is open. It needs no file.
+/// What to do once the port is open. It needs no file.
 #[derive(Debug)]
 pub(crate) struct Front {
     pub(super) config: Config,
@@ -24,22 +24,23 @@ pub(crate) struct Front {
 /// How many threads serve.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Threads {
-    /// One: for a front that only moves messages, and never waits for a file. To wake another thread for each message costs more than to
-    /// move it.
+    /// One: for a front that only moves messages, and never waits for a file. Waking another thread for each message
+    /// costs more than moving it.
     #[cfg(feature = "wrap")]
     One,
-    /// One for each core: for a front with files behind it, which may be slow.
+    /// One for each core: for a front that serves files, which may be slow.
     ForEachCore,
 }
 
 impl Http {
-    /// The open port, and what is done with it.
+    /// The open port, and what to do with it.
     pub(crate) fn open(self) -> (OwnedFd, Front) {
         let Http { config, listening: Listening { listener, address }, log, .. } = self;
         (listener.into(), Front { config, address, log })
     }
 
-    /// Serves until the process is told to end: then new requests are refused, running ones finish, and this returns.
+    /// Serves until the process is told to exit: then new requests are refused, running ones finish, and this
+    /// returns.
     pub(crate) fn run(self, backend: impl Backend) -> Result<()> {
         let (listener, front) = self.open();
         front.run(listener, backend, Threads::ForEachCore)
@@ -47,7 +48,7 @@ impl Http {
 }
 
 impl Front {
-    /// Serves on this port until the process is told to end.
+    /// Serves on this port until the process is told to exit.
     pub(crate) fn run(self, listener: OwnedFd, backend: impl Backend, threads: Threads) -> Result<()> {
         limits::raise_open_files();
         let mut runtime = match threads {
@@ -69,11 +70,11 @@ impl Front {
                 }
             };
             let listener = std::net::TcpListener::from(listener);
-            // Only once signals are caught: a reader of this line may send one.
+            // Print only once signals are caught: a reader of this line may send one.
             message::line(&format!("listening on {scheme}://{address}/mcp"));
             rootward_http::serve(vec![listener], config, backend, told_to_end).await.context("the HTTP front broke off")
         });
-        // What still blocks is not waited for: its client is gone.
+        // Do not wait for what still blocks: its client is gone.
         runtime.shutdown_background();
         served
     }

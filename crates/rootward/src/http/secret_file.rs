@@ -11,21 +11,21 @@ use rootward_core::{Shown, Validation};
 use crate::ground::Ground;
 use crate::message::{Hinted, word_for_shell};
 
-/// The largest file that is read.
+/// The largest file to read.
 const LARGEST: u64 = 1 << 20;
 
-/// What a file holds, and who else may do what with it.
+/// What a file contains, and who else may access it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SecretFile {
     what: &'static str,
-    /// Permissions of group and others that are too many.
+    /// Permission bits of group and others that are refused.
     refused: u32,
-    /// The way out.
+    /// The mode that the hint suggests.
     mode: &'static str,
 }
 
 pub(super) const TOKEN: SecretFile = SecretFile { what: "token file", refused: 0o077, mode: "600" };
-/// Group members may read it: on some systems a group holds the programs that speak TLS.
+/// Group members may read it: on some systems, programs that speak TLS share a group.
 pub(super) const KEY: SecretFile = SecretFile { what: "key", refused: 0o027, mode: "600" };
 /// Everybody may read it.
 pub(super) const CERTIFICATE: SecretFile = SecretFile { what: "certificate", refused: 0o022, mode: "644" };
@@ -35,7 +35,7 @@ impl SecretFile {
     #[expect(clippy::disallowed_methods, reason = "the operator's own file")]
     pub(super) fn read_ambient(self, ground: &Ground, path: &Path) -> Result<Vec<u8>> {
         let shown = format!("{} `{}`", self.what, Shown::new(path));
-        // SECURITY: a confined server that chooses the token comes in as its principal
+        // SECURITY: a confined server that chose the token could connect as its principal
         // (test: a_token_file_that_a_server_could_write_is_refused)
         let material = Validation::of(&ground.directories).material_ambient();
         if material.may_be_planted_ambient(path) {
@@ -44,7 +44,7 @@ impl SecretFile {
             return Err(Hinted { says, hint }.into());
         }
         let failed = |error: std::io::Error| anyhow!("{shown} cannot be read: {error}");
-        // A FIFO would keep its reader waiting for a writer (open(2)).
+        // Opening a FIFO would block until it has a writer (open(2)).
         let without_waiting = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
         let file = OpenOptions::new().read(true).custom_flags(without_waiting).open(path).map_err(failed)?;
         let about = file.metadata().map_err(failed)?;
@@ -55,7 +55,8 @@ impl SecretFile {
         if about.uid() != own && about.uid() != 0 {
             return Err(anyhow!("{shown} belongs to another user"));
         }
-        // SECURITY: of the file that was opened (test: a_token_file_that_others_can_read_is_refused)
+        // SECURITY: check the file that was opened, not its path
+        // (test: a_token_file_that_others_can_read_is_refused)
         if about.mode() & self.refused != 0 {
             let others = if about.mode() & 0o022 == 0 { "read" } else { "write" };
             let says = format!("{shown} can be {} by others (mode {:o})", participle(others), about.mode() & 0o777);

@@ -1,4 +1,4 @@
-//! Tokens: where each comes from, and what is refused.
+//! Tokens: where each comes from, and which are refused.
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -43,7 +43,8 @@ pub(super) fn read_ambient(ground: &Ground, from: &TokenFrom, reach: Reach) -> R
                 ground.environment.get(name).ok_or_else(|| anyhow!("{shown} is not set, and it names a token"))?;
             checked(value.as_encoded_bytes()).map_err(|why| refused(&shown, why))
         }
-        // SECURITY: nobody at another machine sees what is shown here, so the token would travel some other way
+        // SECURITY: nobody on another machine sees what is shown here, so the token would have to be sent some other
+        // way
         // (test: beyond_loopback_a_token_must_be_given)
         TokenFrom::Generated if reach == Reach::Beyond => {
             let says = "a token is required, because other machines can reach this address".to_owned();
@@ -60,7 +61,7 @@ fn refused(shown: &str, why: &str) -> anyhow::Error {
     Hinted { says: format!("{shown}: {why}"), hint: HOW_TO_MAKE.to_owned() }.into()
 }
 
-/// A token as a file or a variable has it, without the line's end.
+/// A token from a file or a variable, without the line ending.
 fn checked(bytes: &[u8]) -> Result<String, &'static str> {
     let text = bytes.strip_suffix(b"\n").unwrap_or(bytes);
     let text = text.strip_suffix(b"\r").unwrap_or(text);

@@ -29,14 +29,14 @@ use crate::http::{Front, Http, Threads};
 
 /// How many messages a wire holds in each direction.
 const MOST_MESSAGES: usize = 16;
-/// How long the hub may take to tell its figures. One that takes longer is not ready.
+/// How long the hub may take to report its metrics. If it takes longer, it is not ready.
 const FIGURES_WITHIN: Duration = Duration::from_secs(2);
-/// How long they may be.
+/// The maximum size of these metrics.
 const LONGEST_FIGURES: u64 = 1 << 20;
 /// How long to wait at a full door before the next try.
 const FULL_DOOR: Duration = Duration::from_millis(1);
 
-/// Serves all principals over HTTP; the exit code.
+/// Serves all principals over HTTP; returns the exit code.
 pub(super) fn run(hub: ConfiguredHub, http: Http, operator: &mut dyn Operator) -> Result<i32> {
     let principals = http.principals.iter().map(|principal| Principal {
         name: principal.name.as_str().into(),
@@ -49,26 +49,26 @@ pub(super) fn run(hub: ConfiguredHub, http: Http, operator: &mut dyn Operator) -
         let (read, mut write) = io::pipe()?;
         let process = spawn_sealed(&[VERB], vec![door.into(), listener, read.into()]);
         let process = process.context("the process that reads from the network cannot be started")?;
-        // By a pipe: words can be read by others, and there are tokens in it.
+        // Through a pipe: others can read the arguments, and this contains tokens.
         write.write_all(&front.to_bytes()?).context("the process that reads from the network has ended")?;
         Ok(process)
     };
     hub.run_behind(principals, begin, operator)
 }
 
-/// The word by which this program becomes that process.
+/// The verb that turns this program into that process.
 pub(crate) const VERB: &str = "__front";
 
-/// Read from the network for a hub
+/// Read from the network on behalf of a hub
 #[derive(Args, Debug)]
 pub(crate) struct FrontProcess {
-    /// The numbers of the descriptors that it is given
+    /// The numbers of the inherited descriptors
     numbers: Vec<RawFd>,
 }
 
 impl FrontProcess {
     pub(crate) fn run(self) -> Result<Outcome> {
-        // First of all: what follows reads from the network.
+        // This comes first: what follows reads from the network.
         let given = seal(&self.numbers)?;
         let [door, listener, handed] = <[OwnedFd; 3]>::try_from(given).map_err(|_| anyhow!("not started by a hub"))?;
         let mut bytes = Vec::new();
@@ -82,11 +82,11 @@ impl FrontProcess {
 struct Behind(OuterDoor);
 
 impl Behind {
-    /// Hands one end of a socket over; the other end.
+    /// Passes one end of a socket to the hub; returns the other end.
     async fn hand_over(&self, caller: Caller) -> io::Result<UnixStream> {
         let (ours, theirs) = UnixStream::pair()?;
         ours.set_nonblocking(true)?;
-        // Many find room at the door at once; when it is full, the hub is busy and not gone.
+        // Many arrive at the door at once; a full door means that the hub is busy, not gone.
         while let Err(error) = self.0.hand_over(caller, theirs.as_fd()) {
             if error.kind() != io::ErrorKind::WouldBlock {
                 return Err(error);
@@ -129,20 +129,20 @@ impl Backend for Behind {
     }
 }
 
-/// Whether the system has no room for another socket now.
+/// Whether the system currently has no room for another socket.
 fn is_for_lack_of_room(error: &io::Error) -> bool {
     let full = [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM, Errno::TOOMANYREFS];
     full.iter().any(|full| error.raw_os_error() == Some(full.raw_os_error()))
 }
 
-/// Carries messages between a wire and the hub, until one of them has ended.
+/// Carries messages between a wire and the hub until one of them ends.
 async fn carry((from_hub, to_hub): (FromHub, ToHub), wire: Wire) {
     let Wire { sender, mut receiver } = wire;
     let writing = async move {
         while let Some(message) = receiver.recv().await {
             let line = on_one_line(message).chain(&b"\n"[..]);
             if to_hub.write_all(line).await.is_err() {
-                // The hub has closed its end; what it said before that is still to be read.
+                // The hub has closed its end; read what it sent before that.
                 return std::future::pending().await;
             }
         }
@@ -168,14 +168,14 @@ async fn carry((from_hub, to_hub): (FromHub, ToHub), wire: Wire) {
     }
 }
 
-/// A message on a line of its own.
-// SECURITY: a client may write one message on several lines, and each would pass for a message of its own
+/// A message on a single line.
+// SECURITY: a client may write one message on several lines, and each would be taken for a message of its own
 // (test: a_message_stays_one_line)
 fn on_one_line(message: Bytes) -> Bytes {
     if !message.iter().any(|byte| is_line_break(*byte)) {
         return message;
     }
-    // In JSON a line break is a space between words; in a string it is written otherwise.
+    // In JSON, a line break is whitespace between tokens; inside a string it is escaped.
     message.iter().map(|byte| if is_line_break(*byte) { b' ' } else { *byte }).collect::<Vec<_>>().into()
 }
 

@@ -1,7 +1,7 @@
 //! The socket between the front and the hub, for one client: lines in both directions.
 //!
-//! The system tells of lines that can be read, and not of room to write. It would tell of room each time the hub has read a line, which is
-//! once for every message, and there is nearly always room.
+//! This waits for readable lines, but not for room to write. The system would report room each time the hub has read
+//! a line, which is once for every message, and there is nearly always room.
 
 use std::io::{self, ErrorKind, IoSlice, Write};
 use std::os::unix::net::UnixStream;
@@ -9,10 +9,10 @@ use std::os::unix::net::UnixStream;
 use bytes::Buf;
 use tokio::net::unix::pipe::{Receiver, Sender};
 
-/// What comes from the hub. A pipe's end, because that one waits for one direction only.
+/// The direction from the hub. A pipe's end, because that waits for only one direction.
 pub(super) type FromHub = Receiver;
 
-/// What goes to the hub.
+/// The direction to the hub.
 #[derive(Debug)]
 pub(super) struct ToHub(UnixStream);
 
@@ -24,7 +24,7 @@ pub(super) fn split(socket: UnixStream) -> io::Result<(FromHub, ToHub)> {
 impl ToHub {
     /// Writes all of it.
     pub(super) async fn write_all(&self, mut line: impl Buf) -> io::Result<()> {
-        // Made where there is no room.
+        // Created when there is no room.
         let mut waiting: Option<Sender> = None;
         while line.has_remaining() {
             let mut pieces = [IoSlice::new(&[]); 2];
@@ -59,7 +59,7 @@ mod tests {
 
     use super::*;
 
-    /// Far more than a socket holds, to a reader that takes its time, and the other way round.
+    /// Sends far more than a socket holds to a slow reader, in both directions.
     #[tokio::test]
     async fn long_lines_pass_in_both_directions() {
         let (ours, theirs) = UnixStream::pair().unwrap();

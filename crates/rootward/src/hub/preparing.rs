@@ -1,4 +1,4 @@
-//! A configured server made ready: its command, its roots, its confinement.
+//! Prepares a configured server: its command, its roots, its confinement.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -26,10 +26,10 @@ use crate::settings::{Source, read_text_ambient};
 use crate::withheld;
 use crate::wrap;
 
-/// The largest `envFile` that is read.
+/// The largest `envFile` to read.
 const LARGEST_ENV_FILE: u64 = 1 << 20;
 
-/// What all servers of a configuration have in common.
+/// What all servers of a configuration share.
 pub(super) struct Preparing<'p> {
     pub(super) ground: &'p Ground,
     pub(super) book: &'p Book,
@@ -50,7 +50,7 @@ impl Preparing<'_> {
     pub(super) fn server_ambient(&self, server: &ServerConfig) -> Result<HubServer> {
         let around =
             Surroundings { environment: self.environment, home: self.ground.home(), roots: SessionRoots::Later };
-        // A server that starts in its first root does so without being told: that root is not known yet.
+        // A server that starts in its first root needs no directory here: that root is not known yet.
         let mut server = server.clone();
         let starts_in_root = takes_root_out(&mut server);
         let server = &server;
@@ -109,7 +109,7 @@ impl Preparing<'_> {
             sources: Sources { ceiling, ..sources },
             guard: self.ground.guard_options(base),
             validation: Validation::of(&self.ground.directories),
-            // What variables and `~` mean elsewhere is not known here.
+            // The meaning of variables and `~` in another file system is not known here.
             expansion: if paths.is_empty() { wrap::expansion() } else { Expansion::default() },
             held: launch.held(),
             way: Some("name one with `--root DIR` in the hub's command, or save one with `rootward roots add DIR`"),
@@ -131,7 +131,7 @@ impl Preparing<'_> {
         })
     }
 
-    /// This build cannot reach any.
+    /// This build cannot reach any remote server.
     #[cfg(not(feature = "connect"))]
     #[expect(clippy::unused_self, reason = "as with the feature")]
     fn remote_ambient(
@@ -151,7 +151,8 @@ impl Preparing<'_> {
         let wrong = |says: String| anyhow!("server `{}`: `envFile` {says}", Shown::new(&server.name));
         let text = read_text_ambient(file, LARGEST_ENV_FILE)
             .map_err(|error| wrong(format!("`{}` cannot be read: {error}", Shown::new(file))))?;
-        // SECURITY: a variable such as `NODE_OPTIONS` runs code (test: an_env_file_that_a_server_could_write_is_refused)
+        // SECURITY: a variable such as `NODE_OPTIONS` runs code
+        // (test: an_env_file_that_a_server_could_write_is_refused)
         let material = Validation::of(&self.ground.directories).material_ambient();
         if material.may_be_planted_ambient(file) {
             let says = format!("`{}` lies where a confined server could have written it", Shown::new(file));
@@ -161,7 +162,7 @@ impl Preparing<'_> {
         Ok(read.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
     }
 
-    /// Which roots a server gets of those that the client names, or which others.
+    /// Which of the client's roots a server gets, or which roots instead.
     pub(super) fn roots_ambient(&self, server: &ServerConfig, expanded: &Expanded) -> Result<ItsRoots> {
         let policy = self.ground.settings.policy();
         if let Some(fixed) = &expanded.roots {
@@ -174,14 +175,14 @@ impl Preparing<'_> {
             ceiling = narrowed(&self.placed(server, narrower), &ceiling);
         }
         if let Some(access) = server.rootward.access {
-            // Everything, for no more than this.
+            // All of the client's roots, but only with this access.
             let everything = Root { access, ..Root::from_path(Path::new("/"), Origin::Config)? };
             ceiling = narrowed(&self.placed(server, &[everything]), &ceiling);
         }
         Ok(ItsRoots { policy, sources: Sources { ceiling, ..self.sources.clone() } })
     }
 
-    /// Roots of the configuration, found on disk.
+    /// The configured roots, found on disk.
     fn placed(&self, server: &ServerConfig, roots: &[Root]) -> RootSet {
         let named: Vec<NamedRoot> = roots
             .iter()
@@ -240,7 +241,7 @@ impl Preparing<'_> {
         let of_recipe =
             recipe.map(|recipe| recipes::set_variables_ambient(&recipe.set, self.ground, &options.variables));
         let of_file = recipes::set_variables_ambient(&settings.set, self.ground, &[]);
-        // What the file sets counts more than the recipe.
+        // The file overrides the recipe.
         for (name, value) in of_file.into_iter().chain(of_recipe.into_iter().flatten()) {
             if !variables.iter().any(|(known, _)| *known == name) {
                 variables.push((name, value));
@@ -249,7 +250,8 @@ impl Preparing<'_> {
         Ok((Confine::To(Box::new(options)), appended))
     }
 
-    /// What the recipe says about arguments, the settings file, and the configuration, which counts most.
+    /// How arguments are treated: the recipe says so, the settings file overrides it, and the configuration
+    /// overrides both.
     pub(super) fn treatments(&self, server: &ServerConfig, recipe: Option<&Recipe>) -> Treatments {
         let mut treatments = Treatments::default();
         for (place, treatment) in recipe.iter().flat_map(|recipe| &recipe.arguments) {
@@ -269,18 +271,18 @@ pub(super) fn hinted(error: &ExpandError) -> anyhow::Error {
     anyhow!(Hinted { says: error.to_string(), hint: error.hint.clone() })
 }
 
-/// Takes the working directory out of a configuration if it is the first root; whether it is.
+/// Removes the working directory from a configuration if it is the first root; returns whether it was.
 fn takes_root_out(server: &mut ServerConfig) -> bool {
     let ServerKind::Stdio(stdio) = &mut server.what else { return false };
     let is_root = |cwd: &mut Template| ["${root}", "${workspaceFolder}"].contains(&cwd.written());
     stdio.cwd.take_if(is_root).is_some()
 }
 
-/// The name under which people configure a file server, whatever its command is.
+/// The usual name of a file server in configurations, for any command.
 const FILE_SERVER: &str = "filesystem";
 
-/// How a server is given its directories: as its own settings say, else as its recipe says. A server called `filesystem` gets them behind
-/// its arguments, unless these say where the roots go.
+/// How a server gets its directories: as its own settings say, else as its recipe says. A server called `filesystem`
+/// gets them after its arguments, unless these say where the roots go.
 fn inject(server: &ServerConfig, recipe: Option<&Recipe>, arguments: &[OsString]) -> Inject {
     let takes = server.rootward.directories.as_ref().or_else(|| recipe?.directories.as_ref());
     match takes {
@@ -291,7 +293,7 @@ fn inject(server: &ServerConfig, recipe: Option<&Recipe>, arguments: &[OsString]
     }
 }
 
-/// What lies in both; `narrower` where the other names nothing.
+/// The intersection; `narrower` if the other names nothing.
 fn narrowed(narrower: &RootSet, ceiling: &RootSet) -> RootSet {
     if ceiling.names_any() { RootSet::combine(Mode::Narrow, narrower, ceiling) } else { narrower.clone() }
 }

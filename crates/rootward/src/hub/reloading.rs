@@ -1,4 +1,4 @@
-//! The configuration read again when its file changes. A file that became invalid changes nothing, and is reported.
+//! Reads the configuration again when its file changes. A file that became invalid changes nothing, and is reported.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -22,7 +22,7 @@ use crate::message;
 use crate::patterns::Patterns;
 use crate::settings::read_text_ambient;
 
-/// A configuration that is followed.
+/// A configuration that is watched.
 pub(super) struct Reloading {
     pub(super) path: PathBuf,
     pub(super) config: HubConfig,
@@ -35,11 +35,11 @@ pub(super) struct Reloading {
     /// Patterns among the operator's roots.
     pub(super) patterns: Patterns,
     pub(super) flags: Vec<OsString>,
-    /// Patterns among the roots that the configuration names for a server.
+    /// Patterns among the roots that the configuration sets for a server.
     pub(super) of_servers: BTreeMap<String, Patterns>,
 }
 
-/// By which a changed file is told from the one before.
+/// Distinguishes a changed file from the one before.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Stamp {
     device: u64,
@@ -50,7 +50,7 @@ pub(super) struct Stamp {
 }
 
 impl Stamp {
-    /// That of a file, if it exists.
+    /// The stamp of a file, if it exists.
     #[expect(clippy::disallowed_methods, reason = "the operator's own file")]
     pub(super) fn of_ambient(path: &Path) -> Option<Stamp> {
         let found = std::fs::metadata(path).ok()?;
@@ -71,7 +71,7 @@ impl std::fmt::Debug for Reloading {
 }
 
 impl Reloading {
-    /// The configuration as it is now; an error where it is not valid.
+    /// The current configuration; an error if it is not valid.
     fn read_ambient(&self) -> anyhow::Result<HubConfig> {
         let text = match read_text_ambient(&self.path, LONGEST as u64) {
             Ok(text) => text,
@@ -84,7 +84,8 @@ impl Reloading {
 }
 
 impl Reloading {
-    /// The servers whose patterns match other directories than before. They are prepared again, as if their entry had changed.
+    /// The servers whose patterns now match other directories. They are prepared again, as if their entry had
+    /// changed.
     pub(super) fn matching_ambient(&mut self) -> Vec<String> {
         let all = self.patterns.changed_ambient();
         if all && let Ok(operator) = self.ground.in_force_of_operator(&self.flags) {
@@ -157,7 +158,7 @@ impl Reload for Reloading {
                     names.push(server.name.clone());
                     prepared.push(ready);
                 }
-                // One that cannot run costs no other.
+                // A server that cannot run does not stop the others.
                 Err(error) => message::failure(&error),
             }
         }

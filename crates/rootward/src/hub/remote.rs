@@ -1,8 +1,9 @@
-//! A server at an address, made ready: its process is Rootward's own `connect`, which the kernel holds to no directory.
+//! Prepares a remote server: its process is Rootward's own `connect`, which gets no directory.
 //!
-//! The address and the headers go to that process in variables, and not in its arguments, which every user of this machine can read. A
-//! variable is readable by its own user alone, is filled in and masked as those of other servers are, and needs no second channel
-//! through the launcher. No confined server can read the variables of another process.
+//! The address and the headers go to that process in variables instead of arguments, because every user of this
+//! machine can read arguments. Only the same user can read a variable; it is expanded and masked like those of other
+//! servers, and needs no second channel through the launcher. No confined server can read the variables of another
+//! process.
 
 use std::ffi::OsString;
 
@@ -22,7 +23,7 @@ use crate::connect;
 use crate::wrap;
 
 impl Preparing<'_> {
-    /// A server at an address, ready to be reached.
+    /// A remote server, ready to connect to.
     pub(super) fn remote_ambient(
         &self,
         server: &ServerConfig,
@@ -75,7 +76,7 @@ impl Preparing<'_> {
             sources,
             guard: self.ground.guard_options(Base::FirstRoot),
             validation: Validation::of(&self.ground.directories),
-            // What variables and `~` mean elsewhere is not known here.
+            // The meaning of variables and `~` in another file system is not known here.
             expansion: if paths.is_empty() { wrap::expansion() } else { Expansion::default() },
             held: if is_checked { launch.held() } else { Held::Elsewhere },
             way: Some("name one with `--root DIR` in the hub's command, or save one with `rootward roots add DIR`"),
@@ -106,7 +107,7 @@ impl Preparing<'_> {
     ) -> Result<ItsRoots> {
         let of_client = server.rootward.roots == RootsFrom::Client;
         let depends = is_checked || server.tells_roots() || server.uses_roots();
-        // A child for all clients has the roots of none.
+        // A child for all clients gets no client's roots.
         if of_client && (!depends || server.rootward.isolation == Isolation::All) {
             let policy = Policy { follow: Follow::IgnoreClient, ..self.ground.settings.policy() };
             return Ok(ItsRoots { policy, sources: Sources::default() });

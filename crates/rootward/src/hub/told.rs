@@ -1,4 +1,4 @@
-//! What `rootward hub --check` tells: what would run, with which directories, variables and network.
+//! The output of `rootward hub --check`: what would run, with which directories, variables and network.
 
 use std::io::{self, Write};
 
@@ -20,13 +20,13 @@ use crate::message;
 #[serde(rename_all = "camelCase")]
 pub(super) struct Checked {
     name: String,
-    /// The command, secrets hidden.
+    /// The command, with secrets hidden.
     command: Vec<String>,
     /// The names of the headers of a remote server.
     headers: Vec<String>,
-    /// The names of its variables that the configuration sets.
+    /// The names of the variables that the configuration sets.
     variables: Vec<String>,
-    /// The names of variables of the environment that it is passed.
+    /// The names of the environment variables passed to it.
     passed: Vec<String>,
     /// Which directories it gets.
     directories: &'static str,
@@ -34,9 +34,9 @@ pub(super) struct Checked {
     network: &'static str,
     unix_sockets: String,
     confined: bool,
-    /// Whether paths in its calls are judged.
+    /// Whether paths in its calls are checked.
     judges_paths: bool,
-    /// Whether it is somewhere else.
+    /// Whether it is remote.
     remote: bool,
     read: Vec<String>,
     write: Vec<String>,
@@ -133,7 +133,7 @@ impl Checked {
     }
 }
 
-/// Prints what was found; failed where a server cannot run.
+/// Prints the findings; fails if a server cannot run.
 pub(super) fn write(checked: &[Checked], json: bool, out: &mut impl Write) -> anyhow::Result<Outcome> {
     if json {
         writeln!(out, "{}", serde_json::to_string_pretty(checked)?)?;

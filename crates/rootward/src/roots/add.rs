@@ -1,4 +1,4 @@
-//! `rootward roots add`: a directory that is shared from now on, by the user's yes.
+//! `rootward roots add`: shares a directory from now on, with the user's consent.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -23,17 +23,17 @@ pub(super) mod preview;
 
 /// Share directories from now on
 ///
-/// Shows what would be shared and what stays closed in it, and asks; then asks what it is called, and suggests a name. A link is followed once, now: what is saved is the place it leads
-/// to.
+/// Shows what would be shared and what stays closed in it, and asks for your consent, then for a name, with a
+/// suggestion. A link is followed once, now: the place it leads to is saved.
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Add {
-    /// A directory or file: a path or `file:` URI, or a pattern such as `'~/src/*'`, which shares every directory that it matches, also
-    /// those that come later; with `:ro` (read), `:rw` (read, write, delete; the default), `:rw-nodelete` (read, write) or
-    /// `:rwx` (all) at its end
+    /// A directory or file: a path or `file:` URI, or a pattern such as `'~/src/*'`, which shares every directory
+    /// that it matches, even those created later; with `:ro` (read), `:rw` (read, write, delete; the default),
+    /// `:rw-nodelete` (read, write) or `:rwx` (all) at its end
     #[arg(value_name = "DIR", required = true)]
     roots: Vec<OsString>,
-    /// What it is called
+    /// A name for it
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
     /// Share it only with the client or server of this name (`--as` of `serve` and `wrap`); may be repeated
@@ -41,17 +41,17 @@ pub(super) struct Add {
     peers: Vec<String>,
     #[command(flatten)]
     closing: Closing,
-    /// Share a system or secret place all the same
+    /// Share it even if it is a system or secret place
     #[arg(long)]
     force: bool,
     #[command(flatten)]
     scripted: Scripted,
 }
 
-/// What helps where a `*` was meant as a character.
+/// The hint if `*` was meant as a literal character.
 const BY_ITS_URI: &str = "a directory with `*` in its name is named by its `file:` URI";
 
-/// Who asks, as it goes on record.
+/// The verb, as recorded in the audit log.
 const VERB: &str = "add";
 
 const AFTER_HELP: &str = "Exit codes: 0 shared, 1 the answer was no, 2 wrong use or failure";
@@ -59,10 +59,10 @@ const AFTER_HELP: &str = "Exit codes: 0 shared, 1 the answer was no, 2 wrong use
 /// What stays closed below a root.
 #[derive(Args, Debug)]
 pub(super) struct Closing {
-    /// Close what this glob matches below it; may be repeated
+    /// Close what this glob matches below the root; may be repeated
     #[arg(long, value_name = "GLOB")]
     close: Vec<String>,
-    /// Close what this glob matches below it for writing; may be repeated
+    /// Close what this glob matches below the root for writing; may be repeated
     #[arg(long, value_name = "GLOB")]
     read_only: Vec<String>,
 }
@@ -80,7 +80,7 @@ impl Closing {
 pub(super) struct Wanted(Vec<(SavedRoot, Vec<PlacedRoot>)>);
 
 impl Add {
-    /// One root for one client or server, as something suggests it.
+    /// One root for one client or server, suggested by another verb.
     pub(super) fn suggested(root: OsString, peer: String, scripted: Scripted) -> Add {
         let closing = Closing { close: Vec::new(), read_only: Vec::new() };
         Add { roots: vec![root], name: None, peers: vec![peer], closing, force: false, scripted }
@@ -96,7 +96,7 @@ impl Add {
         Ok(Outcome::Done)
     }
 
-    /// What is to be shared, if it can be.
+    /// The roots to share, if they can be shared.
     pub(super) fn wanted(&self, desk: &Desk) -> Result<Wanted> {
         if self.name.is_some() && self.roots.len() > 1 {
             return Err(anyhow!("`--name` names one root, and there are {}", self.roots.len()));
@@ -131,13 +131,13 @@ impl Add {
     fn told(&self, kind: RootRefusalKind, uri: String, error: anyhow::Error) -> anyhow::Error {
         if self.scripted.json {
             let refusal = RootRefusal { kind, uri, reason: message::in_one_line(&error) };
-            // Where nobody reads it, the exit code still tells.
+            // If nobody reads it, the exit code still tells.
             let _ = writeln!(io::stdout().lock(), "{:#}", serde_json::json!({"error": refusal.error()}));
         }
         error
     }
 
-    /// Asks, and shares. None where the answer was no.
+    /// Asks, and shares. `None` if the answer was no.
     pub(super) fn share(&self, Wanted(wanted): Wanted, verb: &str, desk: &Desk) -> Result<Option<Vec<SavedRoot>>> {
         let kept = desk.store.load_ambient()?;
         let mut new = Vec::new();
@@ -162,7 +162,7 @@ impl Add {
             return Ok(None);
         }
         let mut wanted: Vec<SavedRoot> = wanted.into_iter().map(|(saved, _)| saved).collect();
-        // What other verbs offer has a name that was shown with it.
+        // Other verbs already showed the name with their offer.
         if self.name.is_none() && !self.scripted.yes && verb == VERB {
             for saved in wanted.iter_mut().filter(|saved| saved.pattern.is_none() && new.contains(saved)) {
                 let suggested = saved.name.clone().unwrap_or_else(|| saved.root().title());
@@ -191,7 +191,7 @@ impl Add {
         if placed.place.to_str().is_none() {
             return Err(unusable("its path is not UTF-8, and cannot be written down"));
         }
-        // SECURITY: Rootward's own places are in no grant, and an entry that says otherwise would mislead
+        // SECURITY: Rootward's own places are never granted, and a saved entry that says otherwise would mislead
         // (test: places_that_are_not_for_sharing)
         if desk.ground.is_in_own(&placed.place) {
             return Err(unusable("Rootward's own settings, saved roots and audit log are never shared"));
@@ -222,13 +222,13 @@ impl Add {
         Ok((saved, vec![placed]))
     }
 
-    /// A pattern as it would be saved, and what it matches now.
+    /// A pattern as it would be saved, and its current matches.
     fn wanted_pattern_ambient(&self, named: &NamedRoot, desk: &Desk) -> Result<(SavedRoot, Vec<PlacedRoot>)> {
         let unusable = |why: &str, hint: &str| {
             let says = format!("root `{}` is not shared: {why}", named.text);
             anyhow::Error::from(Hinted { says, hint: hint.to_owned() })
         };
-        // SECURITY: a pattern does not say which secret place is meant, so nobody can insist on it
+        // SECURITY: a pattern does not say which secret place is meant, so it cannot be forced
         // (test: a_pattern_takes_no_force)
         if self.force {
             return Err(unusable("a pattern cannot be forced", "name the directories"));
@@ -250,7 +250,7 @@ impl Add {
         kept.roots.push(saved.clone());
         match State::look_ambient(&saved, &kept, desk.ground.home()) {
             State::Shared(found) => Ok((saved, found.placed)),
-            // Those that it matches may come later.
+            // Matching directories may be created later.
             State::NotShared(WhyRefused::NoMatch) => Ok((saved, Vec::new())),
             State::NotShared(WhyRefused::Linked) => {
                 Err(unusable("a link leads to it", "give the path without links, as `realpath` prints it"))
@@ -261,7 +261,7 @@ impl Add {
     }
 }
 
-/// A directory or file that somebody typed, as it would be saved: what `roots add` refuses is refused.
+/// A typed directory or file as it would be saved; refuses what `roots add` refuses.
 pub(super) fn typed(text: &str, peers: &[String], desk: &Desk) -> Result<SavedRoot> {
     let scripted = Scripted { yes: false, json: false };
     let closing = Closing { close: Vec::new(), read_only: Vec::new() };
@@ -273,7 +273,7 @@ pub(super) fn typed(text: &str, peers: &[String], desk: &Desk) -> Result<SavedRo
     Ok(add.wanted_ambient(&named, desk)?.0)
 }
 
-/// Whether something can be closed below a root: below what a pattern matches it cannot.
+/// Whether something can be closed below a root: not below the matches of a pattern.
 pub(super) fn closes_below(root: &SavedRoot, shown: &str) -> Result<()> {
     if root.pattern.is_none() {
         return Ok(());
@@ -289,7 +289,8 @@ enum TypedName {
     No,
 }
 
-/// The name of a root that nobody named: what the project calls itself, else the last part of its git remote, else its directory.
+/// The default name of a root: the project's own name, else the last part of its git remote, else its directory's
+/// name.
 fn name(placed: &PlacedRoot, desk: &Desk) -> Option<String> {
     let directory = || {
         let guard = desk.ground.guard(RootSet::new([placed.clone()], []), placed.place.clone());
@@ -300,7 +301,7 @@ fn name(placed: &PlacedRoot, desk: &Desk) -> Option<String> {
     found.filter(usable).or_else(|| Some(Root { name: None, ..placed.root.clone() }.title())).filter(usable)
 }
 
-/// Asks what a root is called. An empty answer takes the name that is suggested.
+/// Asks for the name of a root. An empty answer takes the suggestion.
 fn ask_name(suggested: &str) -> Result<String> {
     loop {
         let mut stderr = io::stderr().lock();
@@ -319,7 +320,7 @@ fn ask_name(suggested: &str) -> Result<String> {
     }
 }
 
-/// The entry of a root that is saved already. One that is saved otherwise is not changed in passing.
+/// The existing entry of a root. An entry with other values is not changed as a side effect.
 fn known<'r>(root: &SavedRoot, typed: TypedName, roots: &'r [SavedRoot], desk: &Desk) -> Result<Option<&'r SavedRoot>> {
     let found = roots.iter().find(|known| known.path == root.path && known.audience.overlaps(&root.audience));
     let Some(known) = found else { return Ok(None) };
@@ -327,7 +328,7 @@ fn known<'r>(root: &SavedRoot, typed: TypedName, roots: &'r [SavedRoot], desk: &
         && known.access == root.access
         && known.audience == root.audience
         && known.restrict == root.restrict
-        // A name that nobody typed is not another one.
+        // A name that nobody typed does not count as a difference.
         && (root.name.is_none() || known.name == root.name || typed == TypedName::No);
     if same {
         return Ok(Some(known));
@@ -340,7 +341,7 @@ fn known<'r>(root: &SavedRoot, typed: TypedName, roots: &'r [SavedRoot], desk: &
     .into())
 }
 
-/// Saves what is not saved yet: others may have saved something since the question was asked.
+/// Saves what is not saved yet: another process may have saved something since the question was asked.
 fn save(
     wanted: &[SavedRoot],
     typed: TypedName,

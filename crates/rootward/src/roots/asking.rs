@@ -1,4 +1,4 @@
-//! The question whose yes it takes for anything to be shared.
+//! The question that the user must answer with yes before anything is shared.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -7,18 +7,18 @@ use clap::Args;
 
 use crate::message::{self, Hinted};
 
-/// For scripts.
+/// Flags for scripts.
 #[derive(Args, Debug)]
 pub(super) struct Scripted {
-    /// Say yes to what would be asked. Nothing is asked where less is shared
+    /// Answer yes to every question. Sharing less never asks
     #[arg(long)]
     pub(super) yes: bool,
-    /// Answer with one JSON object: `roots`, those that changed
+    /// Print one JSON object: `roots`, those that changed
     #[arg(long)]
     pub(super) json: bool,
 }
 
-/// What the user said.
+/// The user's answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Answer {
     Yes,
@@ -26,7 +26,7 @@ pub(super) enum Answer {
 }
 
 impl Scripted {
-    /// Who asks for a change, as it goes on record: a verb, and whether its yes came with it.
+    /// Who requests a change, for the audit log: a verb, and whether `--yes` was given.
     pub(super) fn requester(&self, verb: &str) -> String {
         format!("rootward roots {verb}{}", if self.yes { " --yes" } else { "" })
     }
@@ -36,7 +36,7 @@ impl Scripted {
         if self.yes {
             return Ok(());
         }
-        // SECURITY: a yes is a person's: where nobody can be asked, nothing is shared
+        // SECURITY: only a person can consent: if nobody can be asked, nothing is shared
         // (test: nothing_is_shared_without_a_yes)
         if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
             return Err(Hinted {
@@ -48,7 +48,7 @@ impl Scripted {
         Ok(())
     }
 
-    /// Asks on the terminal, unless the answer came with the question.
+    /// Asks on the terminal, unless `--yes` was given.
     pub(super) fn ask(&self, about: &[String], question: &str) -> Result<Answer> {
         if self.yes {
             return Ok(Answer::Yes);

@@ -1,4 +1,4 @@
-//! What every verb about saved roots works at: the store, the record, and what the other verbs stand on.
+//! What every verb about saved roots works with: the store, the audit log, and the ground that all verbs share.
 
 use std::fmt;
 use std::io;
@@ -28,7 +28,7 @@ impl Desk {
         Desk::on(Ground::load_ambient()?)
     }
 
-    /// For whoever waits until the store can be read.
+    /// For a caller that waits until the store can be read.
     pub(super) fn open_to_watch_ambient() -> Result<Desk> {
         Desk::on(Ground::load_without_saved_ambient()?)
     }
@@ -41,7 +41,7 @@ impl Desk {
         Ok(Desk { ground, store })
     }
 
-    /// Changes the store, and puts what changed on record.
+    /// Changes the store, and records the change.
     pub(super) fn edit_ambient<T>(
         &self,
         requester: &str,
@@ -52,7 +52,7 @@ impl Desk {
         self.store.edit_ambient(&record, |document| edit(document, &record))
     }
 
-    /// Changes the store, and asks first where that shares more than before. None where the answer was no.
+    /// Changes the store; asks first if that shares more than before. `None` if the answer was no.
     pub(super) fn change_ambient<T>(
         &self,
         scripted: &Scripted,
@@ -65,7 +65,8 @@ impl Desk {
                 let before = Kept::from(document.roots().to_vec());
                 let done = edit(document, record)?;
                 let more = Kept::from(document.roots().to_vec()).more_than(&before);
-                // SECURITY: what is agreed to is what is done: another process may have changed the store since it was shown
+                // SECURITY: do only what the user agreed to: another process may have changed the store since it was
+                // shown
                 // (test: more_takes_a_yes_and_less_does_not)
                 if more.iter().all(|one| agreed.contains(one)) { Ok(done) } else { Err(NeedsYes(more).into()) }
             });
@@ -83,7 +84,7 @@ impl Desk {
         }
     }
 
-    /// What would be shared, in a line.
+    /// What would be shared, in one line.
     pub(super) fn told(&self, more: &More) -> String {
         match more {
             More::Access { path, peer: None, access } => format!("`{}`: {access} for all", self.shown(path)),
@@ -97,7 +98,7 @@ impl Desk {
         }
     }
 
-    /// A path as a person writes it.
+    /// A path as shown to people.
     pub(super) fn shown(&self, path: &Path) -> String {
         message::from_home(path, self.ground.home())
     }
@@ -115,7 +116,7 @@ impl fmt::Display for NeedsYes {
 
 impl std::error::Error for NeedsYes {}
 
-/// The audit log, begun with the first line: what changes nothing leaves no file behind.
+/// The audit log, opened when the first line is written: a verb that changes nothing leaves no file behind.
 struct LogWhenNeeded<'g> {
     ground: &'g Ground,
     log: Mutex<Option<AuditLog>>,

@@ -1,4 +1,4 @@
-//! `rootward roots detect`: what could be shared.
+//! `rootward roots detect`: suggests what to share.
 
 pub(super) mod lines;
 mod progress;
@@ -19,27 +19,28 @@ use crate::settings::Source;
 
 /// Find what could be shared: repositories, projects and workspaces
 ///
-/// Suggestions only: nothing is shared, stored or run. Looks at git repositories, worktrees and submodules, at the manifests of
-/// projects, and at workspaces of editors. What ignore files name is passed over, and so are directories that tools fill, such as
-/// `node_modules` and `target`. Links are not followed.
+/// Only suggests: nothing is shared, stored or run. Looks for git repositories, worktrees and submodules, for
+/// project manifests, and for editor workspaces. Skips what ignore files name, and directories that tools fill, such
+/// as `node_modules` and `target`. Does not follow links.
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Detect {
     #[command(flatten)]
     place: Place,
-    /// Answer with one JSON object: `suggestions` (each with `path`, `name`, `reasons`, `certainty`, `presence`, `within`), `visited`,
-    /// `bounds` (the limits that were met) and `unreadable`. JSON holds text only: a byte that is not UTF-8 becomes `\xNN`
+    /// Print one JSON object: `suggestions` (each with `path`, `name`, `reasons`, `certainty`, `presence`,
+    /// `within`), `visited`, `bounds` (the limits that were reached) and `unreadable`. JSON holds only text: a byte
+    /// that is not UTF-8 becomes `\xNN`
     #[arg(long)]
     json: bool,
 }
 
-/// Where to look, and how far.
+/// Where to look, and how deep.
 #[derive(Args, Debug)]
 pub(super) struct Place {
     /// Where to look: a path or `file:` URI [default: the working directory]
     #[arg(value_name = "DIR")]
     directories: Vec<OsString>,
-    /// How many directories down to look; 0 looks at DIR itself only
+    /// How many directories down to look; 0 looks only at DIR itself
     #[arg(long, value_name = "N", default_value_t = Limits::default().depth)]
     depth: usize,
 }
@@ -70,7 +71,7 @@ impl Place {
         Limits { depth: self.depth, ..Limits::default() }
     }
 
-    /// Looks, and shows how far it is.
+    /// Scans, and shows progress.
     pub(super) fn look(&self, ground: &Ground) -> Result<Detection> {
         let here = [OsString::from(".")];
         let directories = if self.directories.is_empty() { &here[..] } else { &self.directories };
@@ -84,7 +85,7 @@ impl Place {
     }
 }
 
-/// The directory as it may be read: closed places stay closed.
+/// The directory, opened for reading: closed places stay closed.
 pub(super) fn grant(ground: &Ground, text: &OsString) -> Result<Grant> {
     let NamedRoot { text, root } = ground.typed_root(text)?;
     let named = NamedRoot { text: text.clone(), root: root.with_access(Access::READ) };
@@ -99,7 +100,7 @@ pub(super) fn grant(ground: &Ground, text: &OsString) -> Result<Grant> {
     guard.check(&place, Access::READ).map_err(|denial| anyhow!("{}", denial.for_operator()))
 }
 
-/// What there is to say besides: what was not seen, and what to do.
+/// Remarks: what was not seen, and what to do next.
 pub(super) fn remarks(detection: &Detection, limits: &Limits, ground: &Ground) {
     for unreadable in detection.unreadable.iter().take(MOST_UNREADABLE) {
         let path = message::from_home(&unreadable.path, ground.home());
@@ -130,7 +131,7 @@ pub(super) fn remarks(detection: &Detection, limits: &Limits, ground: &Ground) {
     message::hints(&hints);
 }
 
-/// How many directories that cannot be listed are named one by one.
+/// How many unreadable directories to name one by one.
 const MOST_UNREADABLE: usize = 5;
 
 const SMALLER: &str = "name a smaller directory to see all of it";

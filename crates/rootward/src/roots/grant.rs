@@ -1,4 +1,4 @@
-//! `rootward roots grant`: what a saved root is shared for.
+//! `rootward roots grant`: changes the access of a saved root.
 
 use std::ffi::OsString;
 
@@ -15,9 +15,9 @@ use super::which::find_ambient;
 use crate::Outcome;
 use crate::message::Hinted;
 
-/// Change what a saved root is shared for
+/// Change the access of a saved root
 ///
-/// More is asked about, less is not.
+/// Asks before it gives more access, but not before it gives less.
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Grant {
@@ -27,12 +27,12 @@ pub(super) struct Grant {
     /// `ro` (read), `rw` (read, write, delete), `rw-nodelete` (read, write), `rwx` (all), words such as `read,execute`, or `none`
     #[arg(value_name = "ACCESS", value_parser = read_access, required_unless_present_any = ["close", "read_only", "open"])]
     access: Option<Access>,
-    /// Only for the client or server of this name; for others it stays as it is
+    /// Only for the client or server of this name; nothing changes for the others
     #[arg(long = "for", value_name = "NAME")]
     peer: Option<String>,
     #[command(flatten)]
     closing: Closing,
-    /// Close what this glob matches no more; may be repeated
+    /// No longer close what this glob matches; may be repeated
     #[arg(long, value_name = "GLOB")]
     open: Vec<String>,
     #[command(flatten)]
@@ -67,7 +67,7 @@ impl Grant {
         Ok(Outcome::Done)
     }
 
-    /// The entries that are meant, as they are and as they will be.
+    /// The affected entries, before and after the change.
     fn plan(&self, roots: &[SavedRoot], desk: &Desk) -> Result<Vec<(usize, SavedRoot, SavedRoot)>> {
         let path = find_ambient(&self.root, roots, desk)?;
         let at_path = || roots.iter().enumerate().filter(|(_, root)| root.path == path);
@@ -132,7 +132,7 @@ fn apply(document: &mut Document, position: usize, old: &SavedRoot, new: &SavedR
         document.restrict(position, &new.restrict);
         return;
     }
-    // One of several has an entry of its own from now on; what is for all stays for the others.
+    // One of several peers gets an entry of its own; an entry for all stays for the others.
     if let (Audience::Only(names), Audience::Only(taken)) = (&old.audience, &new.audience) {
         let others: Vec<String> = names.iter().filter(|name| !taken.contains(name)).cloned().collect();
         document.share_with(position, &Audience::Only(others));
@@ -140,7 +140,7 @@ fn apply(document: &mut Document, position: usize, old: &SavedRoot, new: &SavedR
     document.add(new);
 }
 
-/// Puts the new yes down with the entries it was given for.
+/// Records the new consent with the entries it was given for.
 fn give(document: &mut Document, planned: &[(usize, SavedRoot, SavedRoot)], given: &YesOnRecord) {
     for position in 0..document.roots().len() {
         if planned.iter().any(|(.., new)| is_entry(&document.roots()[position], new)) {

@@ -1,4 +1,5 @@
-//! `rootward roots import`: which servers and directories other clients have, and how they would be held. It reads, and runs nothing.
+//! `rootward roots import`: shows the servers and directories of other clients, and how Rootward would confine them.
+//! It only reads, and runs nothing.
 
 mod adding;
 mod lines;
@@ -20,28 +21,29 @@ use crate::Outcome;
 use crate::calling::caller_ambient;
 use crate::message;
 
-/// Show the servers and directories that other clients have
+/// Show the servers and directories of other clients
 ///
-/// Reads the config files of Claude Code, Claude Desktop, Cursor, VS Code, Codex, Gemini CLI, opencode, Windsurf and Zed, and shows every
-/// server with its whole command and with the line that would hold it; `rootward adopt` writes such lines. Nothing is run, and nothing is
-/// written to any client's file. The directories that the files name are suggestions: `--add` offers each for saving.
+/// Reads the config files of Claude Code, Claude Desktop, Cursor, VS Code, Codex, Gemini CLI, opencode, Windsurf and
+/// Zed, and shows every server with its whole command and the line that would confine it; `rootward adopt` writes
+/// such lines. Nothing is run, and no client's file is changed. The directories in the files are suggestions:
+/// `--add` offers to save each one.
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Import {
-    /// Read the files of this client only; may be repeated
+    /// Read only the files of this client; may be repeated
     #[arg(long = "from", value_name = "CLIENT", value_enum)]
     clients: Vec<From>,
-    /// Read the files of this project, too: `.mcp.json`, `.claude`, `.cursor`, `.vscode`, `.codex`, `.gemini`, `opencode.json` and `.zed`
-    /// in it
+    /// Also read the files of this project: `.mcp.json`, `.claude`, `.cursor`, `.vscode`, `.codex`, `.gemini`,
+    /// `opencode.json` and `.zed` in it
     #[arg(long, value_name = "DIR")]
     project: Option<OsString>,
-    /// Show values of variables and headers, and whatever else looks like a secret, as they are
+    /// Do not hide values of variables and headers, or anything else that looks like a secret
     #[arg(long)]
     show_values: bool,
     #[command(flatten)]
     adding: adding::Adding,
-    /// Answer with one JSON object: `files` (each with `client`, `file`, `servers`, `roots`, `not_understood`) and `unread`. With
-    /// `--add`: `roots`, those that were saved
+    /// Print one JSON object: `files` (each with `client`, `file`, `servers`, `roots`, `not_understood`) and
+    /// `unread`. With `--add`: `roots`, those that were saved
     #[arg(long)]
     json: bool,
 }
@@ -120,7 +122,7 @@ impl Import {
     }
 }
 
-/// What could not be read or understood.
+/// Reports what could not be read or understood.
 fn tell_trouble(read: &Read, desk: &Desk) {
     for file in &read.files {
         let path = desk.shown(&file.file);

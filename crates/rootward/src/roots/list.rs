@@ -1,4 +1,4 @@
-//! `rootward roots list`: what is saved, and what came of it.
+//! `rootward roots list`: what is saved, and its state.
 
 use std::io::{self, Write};
 
@@ -14,15 +14,16 @@ use super::shown::{Done, audience, matches, patterns, write_json};
 use crate::Outcome;
 use crate::message;
 
-/// List the saved roots: where they lie, what for, with whom, and by whose yes
+/// List the saved roots: where they are, their access, who they are for, and who consented
 ///
-/// One that is missing, refused or replaced by a link is not in force; it is told why, and comes back when it is as it was.
+/// A root that is missing, refused or replaced by a link is not shared; the list says why, and the root comes back
+/// once it is as it was.
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct List {
-    /// Answer with one JSON object: `file` and `roots`, each with `path`, `name`, `access`, `state` (`shared`, `missing`,
-    /// `replaced` by a link, `unreachable`, `refused`), `reason`, `for`, `restrict`, `forced`, `yes` (when)
-    /// and `by` (who asked), and for a pattern `matches`, each with `path` and, where it is not shared, `reason`
+    /// Print one JSON object: `file` and `roots`, each with `path`, `name`, `access`, `state` (`shared`, `missing`,
+    /// `replaced` by a link, `unreachable`, `refused`), `reason`, `for`, `restrict`, `forced`, `yes` (when) and `by`
+    /// (who asked), and for a pattern `matches`, each with `path` and, if it is not shared, `reason`
     #[arg(long)]
     json: bool,
 }
@@ -55,7 +56,7 @@ impl List {
     }
 }
 
-/// A root with everything about it.
+/// A root with all its details.
 pub(super) fn write(root: &SavedRoot, state: &State, desk: &Desk, out: &mut impl Write) -> io::Result<()> {
     let title = match &root.name {
         Some(name) => format!("{}  {}", Shown::new(name), desk.shown(&root.path)),
@@ -84,7 +85,7 @@ pub(super) fn write(root: &SavedRoot, state: &State, desk: &Desk, out: &mut impl
     row("yes", &yes.unwrap_or_else(|| "always, written by hand".to_owned()))
 }
 
-/// Who stands before the saved roots.
+/// The source that overrides the saved roots.
 pub(super) fn instead(desk: &Desk) -> Option<String> {
     let settings = &desk.ground.settings;
     if settings.follow() != Follow::Client {

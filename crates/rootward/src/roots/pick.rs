@@ -1,4 +1,4 @@
-//! `rootward roots pick`: what is shared, chosen on a terminal.
+//! `rootward roots pick`: choose on the terminal what is shared.
 
 mod change;
 mod drawing;
@@ -32,27 +32,28 @@ use screen::{Event, Screen, Styles, forget_what_was_typed};
 
 /// Choose on the terminal what is shared
 ///
-/// Finds repositories, projects and workspaces as `roots detect` does, and shows them in one list with the saved roots. What is
-/// marked and agreed to is shared from now on; a saved root that is unmarked is shared no more. Nothing is marked beforehand but what is
-/// saved, and nothing changes without a yes at the end. `a` adds a directory by its path; `?` shows all keys.
+/// Finds repositories, projects and workspaces as `roots detect` does, and lists them together with the saved roots.
+/// What you mark and confirm is shared from now on; a saved root that you unmark is no longer shared. Only saved
+/// roots are marked at first, and nothing changes until you confirm at the end. `a` adds a directory by its path;
+/// `?` shows all keys.
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Pick {
     #[command(flatten)]
     place: Place,
-    /// Share what is new only with the client or server of this name (`--as` of `serve` and `wrap`); may be repeated
+    /// Share new roots only with the client or server of this name (`--as` of `serve` and `wrap`); may be repeated
     #[arg(long = "for", value_name = "NAME")]
     peers: Vec<String>,
 }
 
 const AFTER_HELP: &str = "Exit codes: 0 done, 1 nothing was changed, 2 wrong use or failure";
 
-/// Who asks, as it goes on record.
+/// The verb, as recorded in the audit log.
 const VERB: &str = "pick";
 
 impl Pick {
     pub(super) fn run(&self, desk: &Desk) -> Result<Outcome> {
-        // SECURITY: a choice is a person's: what comes from a pipe is none
+        // SECURITY: only a person can choose; input from a pipe does not count
         // (test: without_a_terminal_nothing_is_picked)
         if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
             return Err(Hinted {
@@ -68,7 +69,7 @@ impl Pick {
         let kept = desk.store.load_ambient()?;
         let detection = self.place.look(&desk.ground)?;
         detect::remarks(&detection, &self.place.limits(), &desk.ground);
-        // On a screen, a directory can be added by its path.
+        // With a screen, the user can still add a directory by its path.
         if detection.suggestions.is_empty() && kept.roots.is_empty() && !has_screen(desk) {
             return Ok(Outcome::Denied);
         }
@@ -102,7 +103,7 @@ impl Pick {
         done(&choices, desk)
     }
 
-    /// Lets the user choose until something is to change that can; none where nothing is.
+    /// Lets the user choose until there is a valid change; `None` if nothing changes.
     fn on_screen(&self, picker: &mut Picker, desk: &Desk) -> Result<Option<change::Placed>> {
         let colour = desk.ground.environment.get("NO_COLOR").is_none_or(OsStr::is_empty);
         let styles = if colour { Styles::Used } else { Styles::Unused };
@@ -141,7 +142,7 @@ impl Pick {
     }
 }
 
-/// Why a path that was typed is refused, without the path: the line has room for little, and the path was on it.
+/// Why a typed path is refused, without the path: the line is short, and the path was just on it.
 fn in_short(told: &str, typed: &str) -> String {
     let Some((_, reason)) = told.split_once(&format!("`{}` ", Shown::new(typed))) else { return told.to_owned() };
     match reason.strip_prefix('(').and_then(|reason| reason.strip_suffix(')')) {
@@ -155,7 +156,7 @@ fn nothing() -> Outcome {
     Outcome::Denied
 }
 
-/// What came of it.
+/// Reports the result.
 fn done(choices: &Choices, desk: &Desk) -> Result<Outcome> {
     let difference = choices.difference();
     let granted = difference.granted.iter().map(|(_, root)| *root);
@@ -173,7 +174,7 @@ fn done(choices: &Choices, desk: &Desk) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Whether the terminal can do more than one line after the other.
+/// Whether the terminal can do more than print lines.
 fn has_screen(desk: &Desk) -> bool {
     desk.ground.environment.get("TERM").is_some_and(|term| !term.is_empty() && term != "dumb")
 }

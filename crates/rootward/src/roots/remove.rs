@@ -1,4 +1,4 @@
-//! `rootward roots remove`: a yes taken back.
+//! `rootward roots remove`: withdraws consent.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -16,10 +16,9 @@ use super::which::find_ambient;
 use crate::Outcome;
 use crate::message::Hinted;
 
-/// Share saved roots no more, with all or with some
+/// Stop sharing saved roots, with all or with some
 ///
-/// Where a root above it gives more, that is asked about. `rootward serve` and
-/// `rootward wrap` notice it while they run.
+/// Asks first if a root above gives more access. Running `rootward serve` and `rootward wrap` notice the change.
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Remove {
@@ -38,7 +37,7 @@ const AFTER_HELP: &str = "Exit codes: 0 done, 1 the answer was no, 2 wrong use o
 impl Remove {
     pub(super) fn run(&self, desk: &Desk) -> Result<Outcome> {
         let removed = desk.change_ambient(&self.scripted, "remove", |document, _| {
-            // All of them before the first goes: a text that is repeated must not find another root of that name.
+            // Find all of them before removing the first: a repeated text must not match another root of that name.
             let mut paths = Vec::new();
             for text in &self.roots {
                 let path = find_ambient(text, document.roots(), desk)?;
@@ -56,7 +55,7 @@ impl Remove {
                     continue;
                 }
                 for peer in &self.peers {
-                    // An entry that names the peer goes before one for all.
+                    // An entry that names the peer takes precedence over one for all.
                     let kept = Kept::from(before.clone());
                     let had = kept.for_peer(Some(peer)).next();
                     let had = had.ok_or_else(|| nothing_for(peer, &path, desk))?;

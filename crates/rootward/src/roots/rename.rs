@@ -1,4 +1,4 @@
-//! `rootward roots rename`: another name for a saved root.
+//! `rootward roots rename`: changes the name of a saved root.
 
 use std::ffi::OsString;
 
@@ -13,13 +13,13 @@ use super::shown::{Done, tell};
 use super::which::find_ambient;
 use crate::Outcome;
 
-/// Give a saved root another name, or none
+/// Change or remove the name of a saved root
 #[derive(Args, Debug)]
 pub(super) struct Rename {
     /// The root: its name or its path
     #[arg(value_name = "ROOT")]
     root: OsString,
-    /// The new name; without one, the root has none
+    /// The new name; without it, the root's name is removed
     #[arg(value_name = "NAME")]
     name: Option<String>,
     #[command(flatten)]

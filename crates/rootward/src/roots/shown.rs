@@ -1,4 +1,4 @@
-//! A saved root for people and for programs: what it is, in which state, and by whose yes.
+//! A saved root for people and for programs: what it is, its state, and who consented.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -20,12 +20,12 @@ pub(super) struct Told<'r> {
     access: Access,
     state: &'static str,
     reason: Option<String>,
-    /// Null where it is for all.
+    /// Null if it is for all.
     #[serde(rename = "for")]
     peers: Option<&'r [String]>,
     restrict: Vec<ToldRestrict<'r>>,
     forced: bool,
-    /// When the user said yes; null where somebody wrote the entry by hand.
+    /// When the user consented; null if the entry was written by hand.
     yes: Option<String>,
     by: Option<&'r str>,
     /// What a pattern matches.
@@ -73,7 +73,7 @@ struct ToldMatch {
     reason: Option<String>,
 }
 
-/// What a pattern matches, and why some of it is not shared.
+/// What a pattern matches, and why some matches are not shared.
 pub(super) fn matches(root: &SavedRoot, state: &State) -> Vec<(PathBuf, Option<String>)> {
     let Some(found) = state.found().filter(|_| root.pattern.is_some()) else { return Vec::new() };
     let shared = found.placed.iter().map(|placed| (placed.place.clone(), None));
@@ -139,13 +139,13 @@ pub(super) fn tell(done: Done, roots: &[SavedRoot], json: bool, desk: &Desk) -> 
 
 /// `` `~/src/app` (app; read, write) ``
 pub(super) fn line(root: &SavedRoot, desk: &Desk) -> String {
-    // The last part of the path is no news.
+    // The last part of the path would repeat what is shown anyway.
     let name = root.name.as_ref().filter(|name| root.path.file_name() != Some(name.as_ref()));
     let name = name.map_or_else(String::new, |name| format!("{}; ", Shown::new(name)));
     format!("`{}` ({name}{})", desk.shown(&root.path), root.access)
 }
 
-/// `all`, or who it is.
+/// `all`, or the names.
 pub(super) fn audience(audience: &Audience) -> String {
     match audience {
         Audience::All => "all".to_owned(),
@@ -157,7 +157,7 @@ pub(super) fn audience(audience: &Audience) -> String {
     }
 }
 
-/// The patterns of what is closed.
+/// The patterns of closed places.
 pub(super) fn patterns(restrict: &[Restrict]) -> String {
     let one = |restrict: &Restrict| match restrict.closed {
         Closed::Entirely => format!("`{}`", Shown::new(&restrict.pattern)),

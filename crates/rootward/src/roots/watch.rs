@@ -1,4 +1,4 @@
-//! `rootward roots watch`: what is shared, live, and why something is not.
+//! `rootward roots watch`: shows live what is shared, and why something is not.
 
 use std::io::{self, PipeReader, PipeWriter, Write};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,16 +19,16 @@ use crate::message;
 mod line;
 mod object;
 
-/// Show what is shared, and every change of it
+/// Show what is shared, and every change
 ///
-/// First all that is saved, as `list` shows it; then a line for each change: a root that is saved, changed or taken back, one that
-/// vanishes, comes back or is replaced, and a file that cannot be read any more. Ends when it is interrupted or nobody reads its
-/// output any more.
+/// First everything saved, as `list` shows it; then a line for each change: a root that is saved, changed or
+/// removed, one that disappears, comes back or is replaced, and a file that can no longer be read. Exits when it is
+/// interrupted or its output is closed.
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Watch {
-    /// Answer with one JSON object for each line: first `state`, with `file` and `roots` as `list` has them, then one for each change,
-    /// with `event`, `time`, and `root` where it is about one
+    /// Print one JSON object per line: first `state`, with `file` and `roots` as in `list`, then one for each
+    /// change, with `event`, `time`, and `root` if it is about one
     #[arg(long)]
     json: bool,
 }
@@ -40,7 +40,7 @@ const ENDING: [Signal; 4] = [Signal::TERM, Signal::HUP, Signal::INT, Signal::QUI
 
 impl Watch {
     pub(super) fn run(&self, desk: Desk) -> Result<Outcome> {
-        // Before there is a second thread: signals are held back from all of them.
+        // Before there is a second thread, so that the signals are blocked in all threads.
         let signals = PassedSignals::hold().context("cannot wait for signals")?;
         if let Some(instead) = instead(&desk) {
             message::warning(&format!("the saved roots are not in force: {instead}"));
@@ -52,18 +52,18 @@ impl Watch {
         let tell = move |seen: &Seen, news: &[News]| teller.tell(seen, news);
         let watching = Watching::begin_ambient(store, Options::default(), tell).context("cannot watch")?;
         wait(&signals, &ended)?;
-        // Somebody who does not read, or a disk that does not answer, is not waited for.
+        // Do not wait for a reader that does not read, or a disk that does not answer.
         watching.leave();
         let failure = failure.lock().unwrap_or_else(PoisonError::into_inner).take();
         failure.filter(|failure| !message::reader_left(failure)).map_or(Ok(Outcome::Done), Err)
     }
 }
 
-/// Writes what is told.
+/// Writes the output.
 struct Teller {
     json: bool,
     desk: Desk,
-    /// Dropped when nothing can be written any more.
+    /// Dropped when the output can no longer be written.
     end: Option<PipeWriter>,
     failure: Arc<Mutex<Option<anyhow::Error>>>,
 }
@@ -91,7 +91,7 @@ impl Teller {
     }
 }
 
-/// Waits for a signal, or until nobody reads any more: a pipe tells without being written to (poll(2), `POLLERR`).
+/// Waits for a signal, or until the output is closed: poll(2) reports that for a pipe without a write (`POLLERR`).
 fn wait(signals: &PassedSignals, ended: &PipeReader) -> Result<()> {
     let out = io::stdout();
     loop {

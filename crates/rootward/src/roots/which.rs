@@ -1,4 +1,4 @@
-//! Which saved root a person means: by its path, by its name, or by the last part of its path.
+//! Finds the saved root that a person means: by its path, by its name, or by the last part of its path.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -10,7 +10,8 @@ use rootward_core::{Resolver, Shown, spellings_ambient};
 use super::desk::Desk;
 use crate::message::Hinted;
 
-/// The path of the saved root that is meant. A path goes before a name, and a name counts only if one root has it.
+/// The path of the saved root that is meant. A path takes precedence over a name, and a name counts only if it is
+/// unique.
 pub(super) fn find_ambient(text: &OsStr, roots: &[SavedRoot], desk: &Desk) -> Result<PathBuf> {
     if let Some(path) = by_path_ambient(text, roots, desk) {
         return Ok(path);
@@ -38,8 +39,8 @@ pub(super) fn find_ambient(text: &OsStr, roots: &[SavedRoot], desk: &Desk) -> Re
 
 fn by_path_ambient(text: &OsStr, roots: &[SavedRoot], desk: &Desk) -> Option<PathBuf> {
     let typed = desk.ground.typed_root(text).ok()?.root.path;
-    // A root that is gone, or a link by now, is meant by the path it was saved with. A `*` may be a pattern, and may be a directory with
-    // that name.
+    // A root that is gone, or is now a link, is found by the path it was saved with. A `*` may be a pattern or part
+    // of a directory's name.
     let spellings = spellings_ambient(&typed, Resolver::detect()).unwrap_or_default();
     let is_saved = |path: &PathBuf| roots.iter().any(|root| root.path == *path);
     std::iter::once(typed).chain(spellings).find(is_saved)

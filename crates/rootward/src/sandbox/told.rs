@@ -1,4 +1,4 @@
-//! What `sandbox` tells a person: why a command was not started, and what a running one was refused.
+//! What `sandbox` prints: why a command was not started, and what a running one was refused.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -12,7 +12,7 @@ use rootward_sandbox::{
 use super::hinted;
 use crate::message::{self, for_shell};
 
-/// Why a command was not started, with the way out.
+/// Why a command was not started, with a hint.
 pub(crate) fn not_started(program: &OsStr, error: StartError) -> anyhow::Error {
     let says = format!("command `{}` was not started: {error}", Shown::new(program));
     match &error {
@@ -68,7 +68,7 @@ pub(crate) fn not_started(program: &OsStr, error: StartError) -> anyhow::Error {
     }
 }
 
-/// The way out where a package cannot be run.
+/// The hint if a package cannot be run.
 fn package_hint(error: &PackageError) -> &'static str {
     match error {
         PackageError::NetworkOff { .. } => "pass `--network on` once to fetch it; later starts need no network for it",
@@ -86,13 +86,13 @@ fn package_hint(error: &PackageError) -> &'static str {
     }
 }
 
-/// The error with all that is behind it, in one line.
+/// The error with all its causes, in one line.
 fn told(program: &OsStr, error: StartError) -> String {
     message::told(&anyhow::Error::new(error).context(format!("command `{}` was not started", Shown::new(program))))
 }
 
-/// What the kernel cannot hold, and what the command does not get. Not what is only closed for writing: every repository has such
-/// places, and nobody can do anything about them. `doctor` and `sandbox --explain` name them.
+/// What the kernel cannot enforce, and what the command does not get. Omits places that are only closed for writing:
+/// every repository has some, and nobody can do anything about them. `doctor` and `sandbox --explain` name them.
 pub(crate) fn enforcement(enforcement: &Enforcement) {
     for unheld in enforcement.unheld.iter().filter(|unheld| unheld.is_serious()) {
         message::warning(&unheld.to_string());
@@ -105,7 +105,7 @@ pub(crate) fn enforcement(enforcement: &Enforcement) {
     }
 }
 
-/// What the command seems to need and does not get, because a confined command could have chosen it.
+/// What the command seems to need but does not get, because a confined command could have planted it.
 fn withheld(withheld: &[Withheld]) {
     const MOST: usize = 3;
     let planted = withheld.iter().filter(|withheld| matches!(withheld.reason, Untrusted::Planted(_)));
@@ -115,7 +115,7 @@ fn withheld(withheld: &[Withheld]) {
     }
 }
 
-/// The directories that are open entry by entry: a line for each of the first few.
+/// The directories that are opened entry by entry: a line for each of the first few.
 fn split(directories: &[SplitDirectory]) {
     const MOST: usize = 3;
     for directory in directories.iter().take(MOST) {
@@ -130,7 +130,7 @@ fn split(directories: &[SplitDirectory]) {
     }
 }
 
-/// What was refused, each place once, with what would permit it.
+/// What was refused, each place once, with the option that would allow it.
 pub(crate) fn refused(refused: &[Refused], home: Option<&Path>) {
     if refused.is_empty() {
         message::line("trace: nothing was refused");

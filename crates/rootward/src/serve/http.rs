@@ -1,4 +1,4 @@
-//! The file server behind the HTTP front: a session of it for each wire, in the directories of the wire's principal.
+//! The file server behind the HTTP front: one session for each wire, in the directories of the wire's principal.
 
 use std::sync::Arc;
 
@@ -19,9 +19,9 @@ const MOST_MESSAGES: usize = 16;
 /// The file server of all principals.
 #[derive(Debug)]
 struct Files {
-    /// By position of the principal.
+    /// By the principal's index.
     services: Vec<RootsService>,
-    /// What the server of each session is made like.
+    /// The template for the server of each session.
     one: FileServer,
     counted: Arc<Counted>,
 }
@@ -30,7 +30,7 @@ impl Backend for Files {
     async fn open(&self, principal: PrincipalId, _: Purpose) -> Result<Wire, OpenError> {
         let service = self.services.get(principal.0).ok_or(OpenError::Gone)?.clone();
         let (front, back) = wire(MOST_MESSAGES);
-        // A client that begins no session, or breaks one off, harms only itself.
+        // A client that never starts a session, or drops one, harms only itself.
         tokio::spawn(self.one.for_another_session().serve_channels(service, back.sender, back.receiver));
         Ok(front)
     }
@@ -48,7 +48,7 @@ impl Serve {
             let mut settings = Settings::with_guard(ground.guard_options(Base::FirstRoot));
             settings.validation = Validation::of(&ground.directories);
             settings.policy = ground.settings.policy();
-            // SECURITY: the user's saved roots and the fallback directory are for the user at this machine
+            // SECURITY: the user's saved roots and the fallback directory are only for the user of this machine
             // (test: saved_roots_are_not_for_http)
             settings.sources = Sources {
                 ceiling: principal.ceiling.set.clone(),

@@ -1,4 +1,4 @@
-//! What `config.toml` says. Every mistake is told with its line and column.
+//! Reads `config.toml`. Every mistake is reported with its line and column.
 
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
@@ -15,7 +15,7 @@ use toml::de::{DeTable, DeValue, ValueDeserializer};
 use super::row::{Row, nearest};
 use crate::message::Hinted;
 
-/// Something wrong in the file, and where.
+/// A mistake in the file, and its position.
 #[derive(PartialEq, Eq, Debug)]
 pub(super) struct Mistake {
     line: usize,
@@ -36,7 +36,7 @@ impl Mistake {
         }
     }
 
-    /// That a string of the file cannot be used.
+    /// A string in the file that cannot be used.
     pub(super) fn about(text: &str, spot: &Spanned<String>, reason: &str) -> Mistake {
         let shown = Shown::new(spot.get_ref().as_str()).to_string();
         Mistake::at(text, spot.span().start, format!("`{shown}` ({reason})"))
@@ -52,16 +52,17 @@ impl Mistake {
     }
 }
 
-/// The largest settings file that is read.
+/// The largest settings file to read.
 const LARGEST_FILE: u64 = 1 << 20;
 
-/// The file's text, if there is a file.
+/// The file's text, if the file exists.
 pub(super) fn read_ambient(path: &Path) -> anyhow::Result<Option<String>> {
     match read_text_ambient(path, LARGEST_FILE) {
         Ok(text) => Ok(Some(text)),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
-        // SECURITY: settings that are there and cannot be read may hold a ceiling; to go on without them would widen what
-        // it holds down (test: settings_that_cannot_be_read_are_no_missing_settings)
+        // SECURITY: settings that exist but cannot be read may hold a ceiling; going on without them would share
+        // more than it allows
+        // (test: settings_that_cannot_be_read_are_no_missing_settings)
         Err(error) => Err(error).with_context(|| format!("settings file `{}` cannot be read", Shown::new(path))),
     }
 }
@@ -69,7 +70,7 @@ pub(super) fn read_ambient(path: &Path) -> anyhow::Result<Option<String>> {
 /// Reads a file that the user named, if it is a regular file of at most `most` bytes.
 #[expect(clippy::disallowed_methods, reason = "the operator's own file")]
 pub(crate) fn read_text_ambient(path: &Path, most: u64) -> io::Result<String> {
-    // A FIFO would keep its reader waiting for a writer: it is opened without waiting, and then refused (open(2)).
+    // Opening a FIFO would block until it has a writer, so open without blocking, and then refuse it (open(2)).
     let without_waiting = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     let file = OpenOptions::new().read(true).custom_flags(without_waiting).open(path)?;
     let refused = |says: &str| Err(io::Error::other(says));
@@ -84,7 +85,7 @@ pub(crate) fn read_text_ambient(path: &Path, most: u64) -> io::Result<String> {
     String::from_utf8(bytes).or_else(|_| refused("not UTF-8"))
 }
 
-/// The values of the file by their dotted keys, until a setting takes them.
+/// The file's values by dotted key, until a setting takes them.
 #[derive(Default, Debug)]
 pub(super) struct Values<'t> {
     text: &'t str,
@@ -93,7 +94,7 @@ pub(super) struct Values<'t> {
 }
 
 impl<'t> Values<'t> {
-    /// Reads the file and refuses every key that has no row in the table of settings.
+    /// Parses the file and refuses every key that has no row in the table of settings.
     pub(super) fn parse(text: &'t str, home: Option<&'t Path>) -> Result<Values<'t>, Mistake> {
         let mut values = Values { text, home, by_key: BTreeMap::new() };
         let table = DeTable::parse(text).map_err(|error| mistake(text, &error))?;
@@ -120,7 +121,7 @@ impl<'t> Values<'t> {
             match value.into_inner() {
                 DeValue::Table(table) => self.gather(&below, table)?,
                 other => {
-                    // What is wrong is said as it is for every other value.
+                    // Report the mistake as for every other value.
                     let other = Found { text: self.text, home: None, value: Spanned::new(span, other) };
                     other.read::<BTreeMap<String, toml::Value>>()?;
                 }
@@ -167,7 +168,7 @@ impl<'t> Values<'t> {
     }
 }
 
-/// A value that the file has, and what is needed to read it.
+/// A value in the file, and the context needed to parse it.
 #[derive(Debug)]
 pub(super) struct Found<'t> {
     pub(super) text: &'t str,
@@ -187,7 +188,7 @@ fn mistake(text: &str, error: &toml::de::Error) -> Mistake {
     Mistake::at(text, offset, in_our_words(&error.message().lines().collect::<Vec<_>>().join(", ")))
 }
 
-/// What the parser says, in words of the file rather than of the program.
+/// The parser's message, in terms of the file rather than of the program.
 fn in_our_words(says: &str) -> String {
     if let Some((found, expected)) = says
         .strip_prefix("invalid type: ")

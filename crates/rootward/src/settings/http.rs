@@ -1,4 +1,4 @@
-//! Who may come in over HTTP, and what each of them gets: the values of the table `[http]`.
+//! Who may connect over HTTP, and what each of them gets: the values of the table `[http]`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use toml::Spanned;
 use super::file::{Found, Mistake};
 use super::parsers::{Parsed, one_path, path, root};
 
-/// The longest name of a principal.
+/// The maximum length of a principal's name.
 const LONGEST_NAME: usize = 64;
 
 /// Where a token comes from.
@@ -19,18 +19,18 @@ const LONGEST_NAME: usize = 64;
 pub(crate) enum TokenFrom {
     File(PathBuf),
     Variable(String),
-    /// Made at the first start, in the state directory; on loopback only.
+    /// Created at the first start, in the state directory; only on loopback.
     Generated,
 }
 
-/// A principal as the file has it.
+/// A principal as configured in the file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct PrincipalSettings {
     pub(crate) name: String,
     pub(crate) token: TokenFrom,
     /// The ceiling.
     pub(crate) roots: Vec<NamedRoot>,
-    /// The servers of the hub that it may use; all if there is no list.
+    /// The servers of the hub that it may use; all if `None`.
     pub(crate) servers: Option<Vec<String>>,
 }
 

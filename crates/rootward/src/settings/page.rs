@@ -1,5 +1,5 @@
-//! The tables of `docs/settings.md` are written from the table of settings: `ROOTWARD_UPDATE=1` writes them, without it the page must
-//! say what the table says.
+//! Generates the tables of `docs/settings.md` from the table of settings: `ROOTWARD_UPDATE=1` writes them; without
+//! it, the test fails if the page differs.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::path::Path;
 use super::row::{Group, Row};
 use super::table::GROUPS;
 
-/// One column: its title, and its cell in a row; empty where no row of a group has one.
+/// One column: its title, and its cell in a row; a column without any cell in a group is left out.
 type Column = (&'static str, fn(&Row) -> String);
 
 const COLUMNS: [Column; 5] = [
@@ -19,11 +19,11 @@ const COLUMNS: [Column; 5] = [
 ];
 
 fn code(text: &str) -> String {
-    // Words in place of a value are no code.
+    // Words in place of a value are not code.
     if text == "none" || text.contains(' ') { text.to_owned() } else { format!("`{text}`") }
 }
 
-/// The table of a group, its keys without the name of the group's table.
+/// The table of a group; its keys omit the name of the group's table.
 fn table(group: &Group) -> String {
     let used: Vec<&Column> =
         COLUMNS.iter().filter(|(_, cell)| group.rows.iter().any(|row| !cell(row).is_empty())).collect();
@@ -36,7 +36,7 @@ fn table(group: &Group) -> String {
         let cells: Vec<String> = used.iter().map(|(_, cell)| cell(&short)).collect();
         let _ = writeln!(page, "| {} | {} |", cells.join(" | "), row.text());
         for part in row.parts {
-            // The entries of a list have no names, those of a table do.
+            // Entries of a list have no names, those of a table do.
             let between = if row.name == "http.principals" { ".NAME." } else { "[]." };
             let key = format!("`{}{between}{}`", short.key.unwrap_or_default(), part.key);
             let cells: Vec<String> = used
@@ -53,7 +53,7 @@ fn table(group: &Group) -> String {
     page.replace("|  |", "| |").replace("|  |", "| |")
 }
 
-/// The page with its tables written again.
+/// The page with its tables regenerated.
 fn written(page: &str) -> String {
     let mut page = page.to_owned();
     for group in &GROUPS {

@@ -1,6 +1,6 @@
-//! How each kind of value in the settings file is read.
+//! How each kind of value in the settings file is parsed.
 //!
-//! A parser returns nothing where the value counts as not set.
+//! A parser returns `None` if the value counts as not set.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -25,7 +25,7 @@ pub(super) fn boolean(found: Found<'_>) -> Parsed<bool> {
     found.read().map(Some)
 }
 
-/// A list of strings, whatever they say.
+/// A list of arbitrary strings.
 pub(super) fn strings(found: Found<'_>) -> Parsed<Vec<String>> {
     found.read().map(Some)
 }
@@ -37,13 +37,13 @@ pub(super) fn word<T: Words>(found: Found<'_>) -> Parsed<T> {
     known_word(text, &spot).map(Some)
 }
 
-/// One of these words, as it is written.
+/// One of these words, as written.
 pub(super) fn one_of(found: Found<'_>, words: &[&str]) -> Parsed<String> {
     let text = found.text;
     listed(text, found.read()?, words).map(Some)
 }
 
-/// Several of these words, as they are written.
+/// Several of these words, as written.
 pub(super) fn several_of(found: Found<'_>, words: &[&str]) -> Parsed<Vec<String>> {
     let text = found.text;
     let spots: Vec<Spanned<String>> = found.read()?;
@@ -75,7 +75,7 @@ pub(super) fn milliseconds(found: Found<'_>) -> Parsed<Duration> {
     found.read().map(Duration::from_millis).map(Some)
 }
 
-/// The same, for a setting that can have no value.
+/// The same, for an optional setting.
 pub(super) fn some_milliseconds(found: Found<'_>) -> Parsed<Option<Duration>> {
     milliseconds(found).map(Some)
 }
@@ -119,7 +119,7 @@ pub(super) fn fallback(found: Found<'_>) -> Parsed<Option<NamedRoot>> {
     root(text, home, &spot, Origin::Fallback).map(|root| Some(Some(root)))
 }
 
-/// A root as the file names it.
+/// A root as named in the file.
 pub(super) fn root(
     text: &str,
     home: Option<&Path>,
@@ -130,7 +130,7 @@ pub(super) fn root(
     named.map_err(|error: RootError| Mistake::at(text, spot.span().start, error.to_string()))
 }
 
-/// A list of paths, each absolute or from `~`.
+/// A list of paths, each absolute or starting with `~`.
 pub(super) fn paths(found: Found<'_>) -> Parsed<Vec<PathBuf>> {
     let (text, home) = (found.text, found.home);
     let spots: Vec<Spanned<String>> = found.read()?;
@@ -144,7 +144,7 @@ pub(super) fn one_path(found: Found<'_>) -> Parsed<Option<PathBuf>> {
     path(text, home, &spot).map(|path| Some(Some(path)))
 }
 
-/// A path of the file: absolute, or from `~`.
+/// A path in the file: absolute, or starting with `~`.
 pub(super) fn path(text: &str, home: Option<&Path>, spot: &Spanned<String>) -> Result<PathBuf, Mistake> {
     use std::os::unix::ffi::{OsStrExt, OsStringExt};
     let wrong = |reason: &str| Mistake::about(text, spot, reason);
@@ -166,7 +166,7 @@ pub(super) fn variables(found: Found<'_>) -> Parsed<Vec<PassedVariable>> {
     spots.iter().map(variable).collect::<Result<_, _>>().map(Some)
 }
 
-/// What is said about arguments of tools, each once.
+/// How to treat arguments of tools, each at most once.
 pub(super) fn treats(found: Found<'_>) -> Parsed<Vec<Treat>> {
     let text = found.text;
     let spots: Vec<Spanned<String>> = found.read()?;

@@ -1,6 +1,7 @@
-//! A row of the table of settings, and what is made of rows: names that were probably meant, the help of flags, the list of variables.
+//! A row of the table of settings, and what is derived from rows: suggestions for misspelled names, the help of
+//! flags, the list of variables.
 //!
-//! [`settings!`] makes a struct of values from its rows, so that a setting is added by adding a row.
+//! [`settings!`] makes a struct of values from its rows, so adding a row adds a setting.
 
 use std::fmt::Write;
 
@@ -10,24 +11,24 @@ use super::Setting;
 use super::file::{Found, Mistake, Values};
 use super::parsers::Parsed;
 
-/// What can be set, and how.
+/// One setting: what it is and how it is set.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row {
-    /// As `doctor` calls it.
+    /// Its name in `doctor`.
     pub(crate) name: &'static str,
-    /// The key in the settings file, with the tables that it is in.
+    /// The key in the settings file, including its tables.
     pub(crate) key: Option<&'static str>,
     /// The environment variable.
     pub(crate) variable: Option<&'static str>,
     /// The flag, and whether it may be repeated.
     pub(crate) flag: Option<(&'static str, Repeated)>,
-    /// The least and the most, for a number that has bounds.
+    /// The minimum and maximum, for a number with bounds.
     pub(crate) bounds: Option<(u64, u64)>,
     /// The default, as `doctor` shows it.
     pub(crate) default: fn() -> String,
-    /// What it is, in one sentence without a full stop.
+    /// What it does, in one sentence without a full stop.
     pub(crate) means: &'static str,
-    /// What else there is to know: sentences, the last without a full stop.
+    /// Further details: sentences, the last without a full stop.
     pub(crate) more: Option<&'static str>,
     /// The keys of each entry, for a setting whose entries are tables.
     pub(crate) parts: &'static [Part],
@@ -50,26 +51,26 @@ pub(crate) enum Repeated {
     Often,
 }
 
-/// The settings of one table of the file.
+/// The settings of one table in the file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Group {
-    /// The table of the file; empty for keys outside of tables.
+    /// The table's name; empty for top-level keys.
     pub(crate) table: &'static str,
-    /// What `doctor` puts above them.
+    /// The heading in `doctor`.
     pub(crate) title: &'static str,
     pub(crate) rows: &'static [Row],
 }
 
-/// What the environment says.
+/// The environment's values.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Variables<'e> {
     pub(super) environment: &'e Environment,
-    /// The variables that servers on `rootward-server` read, too.
+    /// The variables that servers built on `rootward-server` read, too.
     pub(super) said: &'e Said,
 }
 
 impl Row {
-    /// The sentence, and what else there is to know.
+    /// The sentence and the further details.
     pub(crate) fn text(&self) -> String {
         match self.more {
             Some(more) => format!("{}. {more}", self.means),
@@ -130,7 +131,7 @@ macro_rules! settings {
                 parts: &[$($(Part { key: $part, default: $part_default, means: $part_means },)*)?],
             },)*];
 
-            /// Reads what the environment and the file say.
+            /// Reads the environment and the file.
             pub(super) fn read(variables: &Variables<'_>, file: &mut Values<'_>) -> Result<$struct, Mistake> {
                 Ok($struct {
                     $($nested: <$nested_type>::read(variables, file)?,)*
@@ -167,7 +168,7 @@ pub(super) fn effective<T>(
     parser: Option<(&str, Parser<T>)>,
     default: T,
 ) -> Result<Setting<T>, Mistake> {
-    // The file is read even where a variable counts: its mistakes are told.
+    // The file is parsed even if a variable overrides it, so that its mistakes are reported.
     let written = match parser.and_then(|(key, parser)| Some((file.take(key)?, parser))) {
         Some((found, parser)) => parser(found)?,
         None => None,
@@ -175,7 +176,7 @@ pub(super) fn effective<T>(
     Ok(Setting::first(reader.and_then(|reader| reader(variables)), written, default))
 }
 
-/// How alike two names must be for one to be a misspelling of the other.
+/// How similar two names must be for one to count as a misspelling of the other.
 const ALIKE: f64 = 0.8;
 
 /// The known name that was probably meant.
@@ -186,12 +187,12 @@ pub(crate) fn nearest(wanted: &str, known: impl Iterator<Item = &'static str>) -
     alike.max_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, name)| name)
 }
 
-/// Variables that look like settings, and are not; each with the one that was probably meant.
+/// Variables that look like settings but are not, each with the one that was probably meant.
 pub(crate) fn unknown_variables(environment: &Environment) -> Vec<(String, Option<&'static str>)> {
     let known = || super::rows().filter_map(|row| row.variable);
     let unknown = environment.with_our_prefix().filter(|name| !known().any(|known| known == name));
     let rest = |name: &'static str| name.strip_prefix(rootward_core::env::PREFIX);
-    // Compared without the beginning that all have in common.
+    // Compare without the common prefix.
     let probable = |name: &str| {
         let wanted = name.strip_prefix(rootward_core::env::PREFIX)?;
         let nearest = nearest(wanted, known().filter_map(rest))?;
@@ -200,7 +201,7 @@ pub(crate) fn unknown_variables(environment: &Environment) -> Vec<(String, Optio
     unknown.map(|name| (name.to_string(), probable(&name))).collect()
 }
 
-/// The help of a flag: the sentences of its setting, and how else it is set.
+/// The help of a flag: the sentences of its setting, and how else to set it.
 pub(crate) fn flag_help(flag: &str) -> String {
     let Some((row, repeated)) = super::rows().find_map(|row| {
         let (name, repeated) = row.flag?;
@@ -218,7 +219,7 @@ pub(crate) fn flag_help(flag: &str) -> String {
     help
 }
 
-/// The variables and what they say, for `--help`.
+/// The variables and their meanings, for `--help`.
 pub(crate) fn variables_help() -> String {
     let mut help = "Environment:\n".to_owned();
     for row in super::rows() {
@@ -238,14 +239,14 @@ mod tests {
     use super::super::{GROUPS, rows};
     use super::*;
 
-    /// Servers on `rootward-server` read the environment without this table, by the core's reader.
+    /// Servers built on `rootward-server` read the environment without this table, with the core's reader.
     #[test]
     fn the_table_and_the_core_know_the_same_variables() {
         let table: BTreeSet<&str> = rows().filter_map(|row| row.variable).collect();
         assert_eq!(table, env::ALL.into_iter().collect());
     }
 
-    /// What the core's reader makes of a variable is what the table makes of it.
+    /// The core's reader and the table must agree about every variable.
     #[test]
     fn the_table_and_the_core_read_the_same() {
         let home = Some(std::path::Path::new("/h"));

@@ -1,4 +1,4 @@
-//! What the table `[sandbox]` makes of a confined command.
+//! What the table `[sandbox]` means for a confined command.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use rootward_sandbox::{Filesystem, Options};
 use super::{SandboxSettings, Setting};
 
 impl SandboxSettings {
-    /// What counts with these flags: a flag's list replaces the file's.
+    /// The effective values with these flags: a flag's list replaces the file's.
     pub(crate) fn filesystem(&self, flags: Filesystem) -> Filesystem {
         let instead = |flags: Vec<PathBuf>, set: &Setting<Vec<PathBuf>>| {
             if flags.is_empty() { set.value.clone() } else { flags }
@@ -27,7 +27,7 @@ impl SandboxSettings {
     pub(crate) fn options(&self) -> Options {
         Options {
             network: self.network.value,
-            // A setting that closes the network for every command closes it for fetching, too.
+            // A setting that closes the network for every command also closes it for fetching.
             fetch: self.network.value,
             unix_sockets: self.unix_sockets.value.with(self.sockets.value.clone()),
             filesystem: self.filesystem(Filesystem::default()),

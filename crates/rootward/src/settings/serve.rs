@@ -1,4 +1,4 @@
-//! What the table `[serve]` makes of the file server.
+//! What the table `[serve]` means for the file server.
 
 #[cfg(feature = "serve")]
 use super::ServeSettings;
@@ -16,7 +16,7 @@ impl ServeSettings {
         if !flag.is_empty() {
             return flag.iter().copied().collect();
         }
-        // Every word was looked up when the file was read.
+        // Every word was checked when the file was parsed.
         self.tools.value.iter().filter_map(|set| set.parse::<rootward_files::Toolset>().ok()).collect()
     }
 

@@ -1,7 +1,7 @@
-//! The table of settings: everything that can be set, each in one row.
+//! The table of settings: every setting in one row.
 //!
-//! `rootward doctor`, `rootward --help`, the help of the flags, `docs/settings.md` and the search for misspelt names all come from here.
-//! To add a setting, add a row and use its field.
+//! `rootward doctor`, `rootward --help`, the help of the flags, `docs/settings.md` and the suggestions for
+//! misspelled names all come from here. To add a setting, add a row and use its field.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -26,7 +26,7 @@ use crate::confinement_flags::SocketSwitch;
 use crate::treat::Treat;
 
 settings! {
-    /// Everything that can be set.
+    /// All settings.
     Settings { file: SettingsFile, sandbox: SandboxSettings, http: HttpSettings, serve: ServeSettings, }
 
     "roots" roots: Vec<NamedRoot> = Vec::new() => {
@@ -139,7 +139,7 @@ settings! {
 }
 
 settings! {
-    /// What is set for confined commands.
+    /// Settings for confined commands.
     SandboxSettings {}
 
     "sandbox.network" network: Network = Network::default() => {
@@ -186,7 +186,7 @@ settings! {
 }
 
 settings! {
-    /// What is set for `--http`.
+    /// Settings for `--http`.
     HttpSettings { limits: LimitSettings, }
 
     "http.token" token: TokenFrom = TokenFrom::Generated => {
@@ -232,17 +232,17 @@ settings! {
     }
 }
 
-/// A day, in milliseconds: no limit on time is longer, except for idle sessions.
+/// A day, in milliseconds: the maximum for every time limit except that of idle sessions.
 const DAY: u64 = 86_400_000;
 
-/// The longest message that the servers behind the front take.
+/// The longest message that the servers behind the front accept.
 const LONGEST: u64 = 16 << 20;
 
 /// Rows that are whole numbers with bounds.
 macro_rules! limits {
     ($($name:literal $field:ident: $default:expr, $least:expr, $most:expr, $means:literal;)*) => {
         settings! {
-            /// How much of everything there may be over HTTP.
+            /// Limits on HTTP.
             LimitSettings {}
             $($name $field: u64 = $default => {
                 key: $name => |found| bounded(found, $least, $most),
@@ -299,7 +299,7 @@ settings! {
     }
 }
 
-/// All of them.
+/// All groups.
 pub(crate) static GROUPS: [Group; 5] = [
     Group { table: "", title: "settings", rows: Settings::ROWS },
     Group { table: "sandbox", title: "settings of confined commands", rows: SandboxSettings::ROWS },

@@ -1,4 +1,4 @@
-//! Values of settings as `doctor` and the page of settings show them: for people and for programs.
+//! Values of settings as `doctor` and `docs/settings.md` show them: for people and for programs.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -24,13 +24,13 @@ pub(crate) trait Told {
     /// For people, in one line.
     fn shown(&self) -> String;
 
-    /// For people, what does not fit into one line.
+    /// For people, what does not fit in one line.
     fn more(&self) -> Vec<String> {
         Vec::new()
     }
 }
 
-/// Values that people and programs read alike.
+/// Values that look the same to people and programs.
 macro_rules! told_as {
     ($($type:ty: |$value:ident| $as:expr;)*) => {
         $(impl Told for $type {
@@ -70,7 +70,7 @@ fn shown_token(token: &TokenFrom) -> String {
     }
 }
 
-/// What was set as a number of milliseconds.
+/// A value that was set as a number of milliseconds.
 fn milliseconds(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
@@ -140,7 +140,7 @@ impl Entry for Treat {
     }
 }
 
-/// A principal, and what it may reach.
+/// A principal and what it may access.
 impl Entry for PrincipalSettings {
     fn text(&self) -> String {
         let roots: Vec<&str> = self.roots.iter().map(|named| named.text.as_str()).collect();
@@ -150,7 +150,7 @@ impl Entry for PrincipalSettings {
     }
 }
 
-/// One entry in the line itself, more below it.
+/// A single entry goes in the line itself, several go below it.
 impl<E: Entry> Told for Vec<E> {
     fn json(&self) -> Value {
         self.iter().map(Entry::text).collect()
@@ -170,7 +170,7 @@ impl<E: Entry> Told for Vec<E> {
     }
 }
 
-/// For programs a list of at most one, as it always was.
+/// For programs, a list of at most one entry, for compatibility.
 impl Told for Option<PathBuf> {
     fn json(&self) -> Value {
         self.iter().map(Entry::text).collect()
@@ -181,7 +181,7 @@ impl Told for Option<PathBuf> {
     }
 }
 
-/// For programs in the words of the settings file.
+/// For programs, with the keys of the settings file.
 impl Told for Vec<Restrict> {
     fn json(&self) -> Value {
         let restrict = |Restrict { pattern, closed, below }: &Restrict| {

@@ -7,7 +7,7 @@ use rootward_sandbox::Network;
 
 use crate::confinement_flags::SocketSwitch;
 
-/// A type whose values have words.
+/// A type whose values have words in the settings file.
 pub(super) trait Words: Copy + PartialEq + 'static {
     /// Each value with its word.
     const WORDS: &'static [(&'static str, Self)];
@@ -40,7 +40,7 @@ impl Words for SocketSwitch {
         &[("on", SocketSwitch::On), ("off", SocketSwitch::Off), ("none", SocketSwitch::None)];
 }
 
-/// What a message says where another word was written.
+/// The part of a message that lists the valid words.
 pub(super) fn expected<'w>(words: impl Iterator<Item = &'w str>) -> String {
     let mut words: Vec<String> = words.map(|word| format!("`{word}`")).collect();
     match words.pop() {

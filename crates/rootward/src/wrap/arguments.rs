@@ -1,4 +1,4 @@
-//! The directories in the arguments of a known file server: a ceiling, within whatever other ceiling there is.
+//! The directories in the arguments of a known file server: a ceiling, within any other ceiling.
 
 use std::ffi::OsString;
 
@@ -12,7 +12,7 @@ use crate::ground::Ground;
 use crate::message;
 use crate::settings::Source;
 
-/// What is known about a server's command, and the ceiling that it is held to.
+/// What is known about a server's command, and its ceiling.
 #[derive(Debug)]
 pub(crate) struct Read {
     /// The server's recipe.
@@ -21,8 +21,9 @@ pub(crate) struct Read {
     pub(crate) ceiling: RootSet,
 }
 
-/// Reads a command line: the directories in it narrow `operator`, the ceiling of the flags, the environment or the settings file.
-/// `find` finds the recipe for the command where confined commands could have written this material.
+/// Reads a command line: the directories in it narrow `operator`, the ceiling of the flags, the environment or the
+/// settings file. `find` finds the recipe for the command, given the material that confined commands could have
+/// written.
 pub(crate) fn read_ambient(
     ground: &Ground,
     operator: RootSet,
@@ -41,7 +42,7 @@ pub(crate) fn read_ambient(
     }
     let named = typed.iter().map(|text| ground.directory_argument(text)).collect::<Result<Vec<NamedRoot>>>()?;
     let placed = ground.place(&named, Source::Flag);
-    // It is about to get these for writing, and what lies there must not decide that it does.
+    // The server is about to get these for writing, so their content must not decide whether it does.
     material.extend(writable(&placed.set));
     if find(&material)?.is_none() {
         return Ok(Read { known: None, file_server: None, ceiling: operator });
@@ -58,7 +59,7 @@ fn writable(set: &RootSet) -> impl Iterator<Item = std::path::PathBuf> {
     writable.map(|placed| placed.place.clone())
 }
 
-/// What lies in both.
+/// The intersection.
 fn narrowed(arguments: &RootSet, operator: &RootSet) -> RootSet {
     let both = RootSet::combine(Mode::Narrow, arguments, operator);
     let is_left_out = |argument: &&PlacedRoot| !both.roots().iter().any(|root| argument.holds(&root.place));
@@ -68,8 +69,9 @@ fn narrowed(arguments: &RootSet, operator: &RootSet) -> RootSet {
         warn(&Shown::new(&text).to_string(), &reason.to_string());
         RefusedRoot { text, root: None, reason }
     });
-    // SECURITY: a ceiling with nothing left in it still is one, so what is left out stays in mind; and it does not come back by itself,
-    // because nobody would narrow it then (test: arguments_and_flags_narrow_each_other)
+    // SECURITY: a ceiling with nothing left in it is still a ceiling, so remember what was left out. It does not
+    // come back by itself, because nobody would narrow it then
+    // (test: arguments_and_flags_narrow_each_other)
     let refused = both.refused().iter().map(|refused| RefusedRoot { root: None, ..refused.clone() });
     let refused: Vec<RefusedRoot> = refused.chain(outside).collect();
     RootSet::new(both.roots().iter().cloned(), refused)

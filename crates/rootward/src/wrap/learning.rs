@@ -12,7 +12,7 @@ use rootward_sandbox::{PackageCommand, Permit, Program, Refused, SocketKind, is_
 
 use crate::message::{self, Hinted, from_home};
 
-/// The largest file that is read and written again, in bytes.
+/// The largest existing recipe file to read and rewrite, in bytes.
 const LARGEST: u64 = 1 << 20;
 
 /// A recipe in the making.
@@ -23,7 +23,7 @@ pub(super) struct Learning {
 }
 
 impl Learning {
-    /// Looks at the file before anything is started: an error at the end would lose what was learned.
+    /// Checks the file before anything starts: an error at the end would lose what was learned.
     pub(super) fn begin_ambient(
         file: &Path,
         program: &OsStr,
@@ -97,8 +97,8 @@ impl Learning {
     }
 }
 
-/// Refuses a file that the server could have written, or led elsewhere.
-// SECURITY: the server would accept lines in the user's name, or have its own recipe written into Rootward's settings
+/// Refuses a file that the server could have written or redirected.
+// SECURITY: the server could accept lines in the user's name, or get its own recipe written into Rootward's settings
 // (test: a_recipe_is_not_learned_where_the_server_can_write)
 fn check_place_ambient(file: &Path, material: &Material) -> Result<()> {
     if material.may_be_planted_ambient(file) {

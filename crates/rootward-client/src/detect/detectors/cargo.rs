@@ -1,7 +1,7 @@
 //! `Cargo.toml`: packages and workspaces.
 //!
-//! Members are what `workspace.members` names and, as Cargo has it, the root package's path dependencies
-//! (<https://doc.rust-lang.org/cargo/reference/workspaces.html>); those that only members have are not followed.
+//! Members are the directories in `workspace.members` and, as in Cargo, the root package's path dependencies
+//! (<https://doc.rust-lang.org/cargo/reference/workspaces.html>); path dependencies of members are not followed.
 
 use toml::{Table, Value};
 

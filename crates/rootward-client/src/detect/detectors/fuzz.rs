@@ -1,4 +1,4 @@
-//! Whatever a file holds, its detector ends with an answer: pieces of manifests in any order, cut anywhere.
+//! For any file content, a detector returns: pieces of manifests in any order, cut anywhere.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -19,7 +19,7 @@ const FILES: [&str; 9] = [
     "a.code-workspace",
 ];
 
-/// What the formats are made of, and a few letters that are longer than a byte.
+/// Pieces of the formats, and a few multi-byte characters.
 const PIECES: [&str; 46] = [
     "[",
     "]",

@@ -1,7 +1,7 @@
 //! Git: repositories, worktrees and submodules (gitrepository-layout(5), gitmodules(5)).
 //!
-//! A repository has a directory `.git` with a `HEAD` in it. Where `.git` is a file, it says where the directory is, and that place
-//! says what this one is.
+//! A repository has a directory `.git` with a `HEAD` in it. If `.git` is a file, it says where that directory is,
+//! and the directory's path tells what this one is.
 
 use std::path::{Component, Path};
 
@@ -46,12 +46,12 @@ pub(super) fn read_link(_file: &str, text: &str) -> Vec<Found> {
 /// `….git/modules/…`, or `…/worktrees/name/modules/…` for a submodule of a worktree.
 fn has_modules(names: &[&str]) -> bool {
     (1..names.len()).filter(|index| names[*index] == "modules").any(|index| {
-        // By bytes: a repository may be called anything.
+        // As bytes: a repository may have any name.
         names[index - 1].as_bytes().ends_with(b".git") || index >= 2 && names[index - 2] == "worktrees"
     })
 }
 
-/// `.git/config`: the last part of the remote that the repository comes from, `origin` before any other (git-config(1)).
+/// `.git/config`: the last part of the repository's remote, preferably `origin` (git-config(1)).
 pub(in crate::detect) fn read_config(_file: &str, text: &str) -> Vec<Found> {
     let mut remotes: Vec<(bool, String)> = Vec::new();
     let mut section = "";
@@ -66,15 +66,16 @@ pub(in crate::detect) fn read_config(_file: &str, text: &str) -> Vec<Found> {
             remotes.push((section != "[remote \"origin\"]", name));
         }
     }
-    // Stable: the first of several.
+    // A stable sort: the first of several wins.
     remotes.sort_by_key(|(is_other, _)| *is_other);
     let name = remotes.into_iter().next().map(|(_, name)| name);
     name.map(|name| Found { more: More::Remote(name), ..Found::likely(Kind::GitRepository) }).into_iter().collect()
 }
 
-/// The last part of a remote's address, without `.git`.
+/// The last part of a remote's URL, without `.git`.
 fn last_part(url: &str) -> Option<String> {
-    // SECURITY: an address may hold a password before its host, and none of it becomes a name that servers are told
+    // SECURITY: a URL may have a password before its host, which must not become part of a name that servers are
+    // told
     // (test: the_last_part_of_a_remote)
     let path = match url.split_once("://") {
         Some((_, rest)) => rest.split_once('/')?.1,

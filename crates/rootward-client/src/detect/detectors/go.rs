@@ -26,12 +26,12 @@ pub(super) fn read_workspace(_file: &str, text: &str) -> Vec<Found> {
     vec![found(Kind::GoWorkspace).with_members(Members::named(uses))]
 }
 
-/// Lines without comments and blanks around.
+/// Lines without comments and surrounding blanks.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().map(|line| line.split("//").next().unwrap_or(line).trim()).filter(|line| !line.is_empty())
 }
 
-/// What stands behind a word: `module example.com/a`, `use (`, `use(`.
+/// The text after a keyword: `module example.com/a`, `use (`, `use(`.
 fn argument<'l>(line: &'l str, word: &str) -> Option<&'l str> {
     let rest = line.strip_prefix(word)?;
     let separate = rest.starts_with([' ', '\t', '(']);

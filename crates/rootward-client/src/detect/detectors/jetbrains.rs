@@ -1,4 +1,4 @@
-//! `.idea`: projects of the editors of `JetBrains`. `.idea/.name` has the name where it differs from the directory's.
+//! `.idea`: projects of `JetBrains` editors. `.idea/.name` has the name if it differs from the directory's.
 
 use crate::detect::Kind;
 use crate::detect::found::Found;

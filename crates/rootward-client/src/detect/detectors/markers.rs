@@ -1,4 +1,5 @@
-//! Files that mark a project by their name alone. They are not opened: the project is called as its git remote or its directory is.
+//! Files whose name alone marks a project. They are not opened: the project gets the name of its git remote or its
+//! directory.
 
 use crate::detect::Kind;
 
@@ -19,7 +20,7 @@ const NAMES: &[(&str, Kind)] = &[
     ("GNUmakefile", Kind::MakeProject),
 ];
 
-/// What stands behind the last dot.
+/// File extensions.
 const ENDINGS: &[(&str, Kind)] = &[
     ("sln", Kind::DotnetProject),
     ("slnx", Kind::DotnetProject),

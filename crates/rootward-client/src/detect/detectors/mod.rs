@@ -1,7 +1,7 @@
-//! One file for each kind of evidence. A detector reads the text of one file and looks nowhere else; `markers.rs` has the files whose
-//! name is enough.
+//! One file for each kind of evidence. A detector parses the text of one file and looks nowhere else; `markers.rs`
+//! lists the files whose name is enough.
 //!
-//! A file that cannot be read, is too large or makes no sense is no reason to fail: it counts without a name, or not at all.
+//! A file that cannot be read, is too large or is invalid is not an error: it counts without a name, or not at all.
 
 mod cargo;
 #[cfg(test)]
@@ -17,10 +17,10 @@ mod vscode;
 
 use super::found::Found;
 
-/// Reads a file: its name and its text. The text is empty where it could not be read.
+/// Parses a file: its name and its text. The text is empty if it could not be read.
 pub(super) type Detector = fn(&str, &str) -> Vec<Found>;
 
-/// Who reads files of this name.
+/// The detector for files with this name.
 pub(super) fn of_file(name: &[u8]) -> Option<Detector> {
     Some(match name {
         b"Cargo.toml" => cargo::read,
@@ -36,7 +36,7 @@ pub(super) fn of_file(name: &[u8]) -> Option<Detector> {
     })
 }
 
-/// What stands before the last dot of a file's name.
+/// The part of a file's name before the last dot.
 fn stem(file: &str) -> &str {
     file.rsplit_once('.').map_or(file, |(stem, _)| stem)
 }

@@ -7,19 +7,19 @@ use crate::detect::Kind;
 use crate::detect::found::Found;
 use crate::detect::members::Members;
 
-/// The longest file of pnpm that is read: people write a few lines.
+/// The longest pnpm file to read: people write a few lines.
 const LONGEST_YAML: usize = 64 << 10;
 
 pub(super) fn read_package(_file: &str, text: &str) -> Vec<Found> {
     let Some(package) = json::object(text) else {
         return vec![Found::likely(Kind::NodePackage)];
     };
-    // A list, or as Yarn also has it, an object with a list.
+    // A list or, in Yarn, an object with a list.
     let patterns =
         json::strings(&package, "workspaces").or_else(|| json::strings(package.get_object("workspaces")?, "packages"));
     let workspace = patterns.map(|patterns| Found::certain(Kind::NodeWorkspace).with_members(Members::new(patterns)));
     let name = json::name(&package);
-    // A file that says nothing but `"type": "module"` marks sources, not a project.
+    // A file that only says `"type": "module"` marks sources, not a project.
     let says = ["name", "scripts", "dependencies", "devDependencies"].iter().any(|key| package.get(key).is_some());
     let found = if name.is_some() { Found::certain } else { Found::likely };
     let package = (says || workspace.is_some()).then(|| found(Kind::NodePackage).named(name));
@@ -36,11 +36,11 @@ pub(super) fn read_pnpm(_file: &str, text: &str) -> Vec<Found> {
     }]
 }
 
-/// The list below `packages` at the top.
+/// The list under the top-level key `packages`.
 fn packages(text: &str) -> Option<Vec<String>> {
     let mut packages = Vec::new();
     let mut depth = 0usize;
-    // At the top, keys and values take turns.
+    // At the top level, keys and values alternate.
     let mut key: Option<String> = None;
     for event in Parser::new_from_str(text) {
         match event.ok()?.0 {

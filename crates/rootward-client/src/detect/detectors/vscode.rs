@@ -1,4 +1,4 @@
-//! `*.code-workspace`: workspaces of VS Code, in JSON with comments, with one or several folders anywhere.
+//! `*.code-workspace`: VS Code workspaces, in JSON with comments, with one or more folders anywhere.
 
 use jsonc_parser::JsonValue;
 
@@ -18,7 +18,7 @@ pub(super) fn read(file: &str, text: &str) -> Vec<Found> {
     vec![Found { more: More::Folders(folders), ..Found::certain(Kind::VscodeWorkspace).named(name) }]
 }
 
-/// Those with a path; one with a `uri` lies on another machine or in another file system.
+/// Folders with a path; one with a `uri` is on another machine or in another file system.
 fn folders(text: &str) -> Option<Vec<Folder>> {
     let workspace = json::object(text)?;
     let folder = |value: &JsonValue<'_>| {

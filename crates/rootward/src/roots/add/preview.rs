@@ -1,4 +1,4 @@
-//! What a person sees before saying yes.
+//! What a person sees before consenting.
 
 use rootward_client::store::{Insistence, Kept, SavedRoot};
 use rootward_core::{Access, Extent, Origin, PlacedRoot, Root, RootKind, RootSet, Shown, Validation, WhyRefused};
@@ -6,9 +6,9 @@ use rootward_core::{Access, Extent, Origin, PlacedRoot, Root, RootKind, RootSet,
 use crate::roots::desk::Desk;
 use crate::roots::shown;
 
-/// How many entries are looked at for closed places: a question is not worth a long wait.
+/// How many entries to search for closed places: a question is not worth a long wait.
 const LOOKED_AT: usize = 20_000;
-/// How many closed places are named.
+/// How many closed places to name.
 const NAMED: usize = 8;
 
 /// The lines above the question.
@@ -67,7 +67,7 @@ fn lines_of_pattern(saved: &SavedRoot, matches: &[PlacedRoot], warnings: &[Strin
     lines
 }
 
-/// The closed places that lie in it.
+/// The closed places inside it.
 fn closed(placed: &PlacedRoot, desk: &Desk) -> Vec<String> {
     let set = RootSet::new([placed.clone()], []);
     let guard = desk.ground.guard(set, placed.place.clone());
@@ -88,7 +88,7 @@ fn closed(placed: &PlacedRoot, desk: &Desk) -> Vec<String> {
     lines
 }
 
-/// What to think about twice.
+/// Reasons to think twice.
 pub(in crate::roots) fn warnings(saved: &SavedRoot, kept: &Kept, desk: &Desk) -> Vec<String> {
     let mut warnings = Vec::new();
     let path = &saved.path;
@@ -114,7 +114,7 @@ pub(in crate::roots) fn warnings(saved: &SavedRoot, kept: &Kept, desk: &Desk) ->
     warnings
 }
 
-/// Why a place takes insisting.
+/// Why a place needs `--force`.
 fn why_not(saved: &SavedRoot, desk: &Desk) -> Option<String> {
     let judged = Root { origin: Origin::Store, ..saved.root() };
     let set = RootSet::place_ambient([judged], &Validation::new(desk.ground.directories.home.clone()));

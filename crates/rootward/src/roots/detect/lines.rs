@@ -1,4 +1,4 @@
-//! Suggestions for people: a line each, with name, path and why.
+//! Suggestions for people: one line each, with name, path and reason.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -8,12 +8,12 @@ use rootward_core::Shown;
 
 use crate::message::from_home;
 
-/// How wide a column grows for the sake of its longest entry; what is longer stands out.
+/// The maximum width of a column; longer entries stick out.
 const WIDEST_NAME: usize = 32;
 const WIDEST_PATH: usize = 60;
 
 pub(super) fn write(out: &mut impl Write, suggestions: &[Suggestion], home: Option<&Path>) -> io::Result<()> {
-    // What is really there comes first.
+    // Directories that exist come first.
     let of = |presence| suggestions.iter().filter(move |suggestion| suggestion.presence == presence);
     let in_order = of(Presence::Seen).chain(of(Presence::OnlyNamed));
     let lines: Vec<[String; 3]> = in_order.map(|suggestion| line(suggestion, home)).collect();
@@ -27,7 +27,7 @@ pub(super) fn write(out: &mut impl Write, suggestions: &[Suggestion], home: Opti
     Ok(())
 }
 
-/// Name, path and why.
+/// Name, path and reason.
 pub(in crate::roots) fn line(suggestion: &Suggestion, home: Option<&Path>) -> [String; 3] {
     let name = Shown::new(suggestion.title().as_ref()).to_string();
     let path = from_home(&suggestion.path, home);

@@ -1,4 +1,4 @@
-//! How far a long scan is: one line on standard error, where that is a terminal.
+//! The progress of a long scan: one line on standard error, if that is a terminal.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,10 +7,10 @@ use std::time::Duration;
 use rootward_client::detect::Progress;
 use rootward_core::Shown as Safe;
 
-/// A scan that is over by then needs no line.
+/// A scan that ends sooner needs no progress line.
 const AFTER: Duration = Duration::from_millis(300);
 
-/// How much of a path is shown, so that the line stays one.
+/// How much of a path to show, so that it fits in one line.
 const LONGEST: usize = 40;
 
 pub(super) struct Shown {
@@ -31,7 +31,7 @@ impl Shown {
         }
     }
 
-    /// Takes the line away again.
+    /// Erases the line.
     pub(super) fn clear(&self) {
         if self.dirty.load(Ordering::Relaxed) {
             put("\r\x1b[K");
@@ -40,7 +40,7 @@ impl Shown {
 }
 
 fn put(text: &str) {
-    // Where standard error is gone there is nobody left to tell.
+    // If standard error is closed, there is nobody left to tell.
     let mut stderr = io::stderr().lock();
     let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
 }

@@ -1,4 +1,4 @@
-//! Directories of other clients, offered for saving one by one: by the same yes as those of `roots add`.
+//! Offers to save other clients' directories, one by one, with the same consent as `roots add`.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -17,21 +17,21 @@ use crate::roots::asking::Scripted;
 use crate::roots::desk::Desk;
 use crate::roots::shown::{Done, tell};
 
-/// Whether directories are offered, and how.
+/// Whether to offer directories, and how.
 #[derive(Args, Debug)]
 pub(super) struct Adding {
-    /// Offer the directories for saving, each for the server that has it, or for the client
+    /// Offer to save the directories, each for the server that has it, or for the client
     #[arg(long)]
     pub(super) add: bool,
     /// Save them for the client or server of this name instead
     #[arg(long = "for", value_name = "NAME", requires = "add")]
     peer: Option<String>,
-    /// Say yes to what would be asked, except for what a project's files name
+    /// Answer yes to every question, except about directories from a project's files
     #[arg(long, requires = "add")]
     yes: bool,
 }
 
-/// A directory, and for whom.
+/// A directory, and who it is for.
 struct Offer<'i> {
     root: &'i SuggestedRoot,
     path: &'i Path,
@@ -46,7 +46,7 @@ impl Adding {
             usable_name(name).map_err(|why| anyhow!("not a usable name: `{}` ({why})", Shown::new(name)))?;
         }
         let offers = offers(read, self.peer.as_deref(), desk);
-        // A store that cannot be read is no reason to be asked a question.
+        // If the store cannot be read, fail before asking anything.
         desk.store.load_ambient()?;
         let mut shared = Vec::new();
         for offer in &offers {
@@ -62,10 +62,11 @@ impl Adding {
         Ok(Outcome::Done)
     }
 
-    /// Asks about one; what was saved by it.
+    /// Asks about one; returns what was saved.
     fn offer(&self, offer: &Offer<'_>, json: bool, desk: &Desk) -> Result<Vec<SavedRoot>> {
         let told = told(offer, desk);
-        // SECURITY: a project's files are written by whoever wrote the project: a yes beforehand is none to what they name
+        // SECURITY: anyone who contributes to a project can write its files, so `--yes` does not cover what they
+        // name
         // (test: a_yes_beforehand_is_none_to_a_project)
         if self.yes && offer.file.holder == Holder::Project {
             message::warning(&format!("{told} is not shared: a project names it, and that takes an answer"));
@@ -73,10 +74,10 @@ impl Adding {
         }
         let scripted = Scripted { yes: self.yes, json };
         scripted.ready()?;
-        // Its access always stands behind it: a path may end like one.
+        // Always append the access: a path may end like a suffix.
         let mut typed = OsString::from(offer.path);
         typed.push(format!(":{}", access_text(offer.root.access)));
-        // One document is printed, at the end: what is not offered is no error of the whole.
+        // One document is printed, at the end: a directory that is not offered is not an error of the whole run.
         let add = Add::suggested(typed, offer.peer.clone(), Scripted { yes: self.yes, json: false });
         let wanted = match add.wanted(desk) {
             Ok(wanted) => wanted,
@@ -92,7 +93,7 @@ impl Adding {
     }
 }
 
-/// Each directory once for each who has it. A server that is switched off is offered nothing.
+/// Each directory once for each server or client that has it. Disabled servers get no offer.
 fn offers<'i>(read: &'i Import, peer: Option<&str>, desk: &Desk) -> Vec<Offer<'i>> {
     let mut offers: Vec<Offer<'i>> = Vec::new();
     for file in &read.files {
@@ -121,7 +122,7 @@ fn offers<'i>(read: &'i Import, peer: Option<&str>, desk: &Desk) -> Vec<Offer<'i
     offers
 }
 
-/// What it is and who names it.
+/// The directory and where it is named.
 fn told(offer: &Offer<'_>, desk: &Desk) -> String {
     let file: &PathBuf = &offer.file.file;
     let server = offer.server.map(|name| format!("server `{}` of ", Shown::new(name))).unwrap_or_default();

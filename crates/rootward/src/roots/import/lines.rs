@@ -1,4 +1,4 @@
-//! What was found, for people.
+//! The findings, for people.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -84,7 +84,7 @@ fn for_shell(words: &[String]) -> String {
     words.iter().map(|word| word_for_shell(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// A suggestion, and whether it is one to follow.
+/// A suggestion, and whether it should be shared.
 fn judged(root: &SuggestedRoot, view: &View, desk: &Desk) -> String {
     let not_for_sharing = view.unshareable(root).map(|reason| format!("; not for sharing: {reason}"));
     suggestion(root, desk) + &not_for_sharing.unwrap_or_default()
@@ -94,7 +94,7 @@ fn judged(root: &SuggestedRoot, view: &View, desk: &Desk) -> String {
 pub(super) fn suggestion(root: &SuggestedRoot, desk: &Desk) -> String {
     match &root.path {
         Some(path) => format!("`{}` ({}), {}", desk.shown(path), root.access, root.why),
-        // It may be anything, so it is shown as the command is.
+        // It may be anything, so show it like the command.
         None => {
             let text = secrets::text(&root.text);
             format!("`{}`, {}; which directory that is only the client knows", Shown::new(&text), root.why)

@@ -1,4 +1,4 @@
-//! What was found, for programs.
+//! The findings, for programs.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -22,7 +22,7 @@ struct Told<'i> {
 struct ToldFile<'i> {
     client: &'static str,
     file: Cow<'i, str>,
-    /// `user` or `project`: who answers for the file.
+    /// `user` or `project`: who is responsible for the file.
     holder: &'static str,
     servers: Vec<ToldServer<'i>>,
     roots: Vec<ToldRoot<'i>>,
@@ -32,21 +32,22 @@ struct ToldFile<'i> {
 #[derive(Serialize)]
 struct ToldServer<'i> {
     name: &'i str,
-    /// Null where the client has it everywhere.
+    /// Null if the client uses it everywhere.
     project: Option<&'i str>,
     enabled: bool,
-    /// The program and its arguments; null where it is remote.
+    /// The program and its arguments; null if it is remote.
     command: Option<Vec<String>>,
     variables: Vec<ToldPair<'i>>,
     variables_file: Option<String>,
     starts_in: Option<String>,
-    /// Null where it is a command.
+    /// Null if it is a command.
     url: Option<String>,
     headers: Vec<ToldPair<'i>>,
-    /// Whether something is not shown as it is.
+    /// Whether something is hidden.
     hidden: bool,
     roots: Vec<ToldRoot<'i>>,
-    /// What would stand in the client's file; null where it is not held, is held already, or has a secret in it that is hidden.
+    /// What to write in the client's file; null if it cannot be confined, is already confined, or contains a hidden
+    /// secret.
     held: Option<ToldCommand>,
 }
 
@@ -59,18 +60,18 @@ struct ToldCommand {
 #[derive(Serialize)]
 struct ToldPair<'i> {
     name: &'i str,
-    /// Null where it is hidden.
+    /// Null if it is hidden.
     value: Option<&'i str>,
 }
 
 #[derive(Serialize)]
 struct ToldRoot<'i> {
     text: String,
-    /// Null where only the client knows.
+    /// Null if only the client knows.
     path: Option<Cow<'i, str>>,
     access: Access,
     why: String,
-    /// Why it is not for sharing.
+    /// Why it should not be shared.
     refused: Option<String>,
 }
 

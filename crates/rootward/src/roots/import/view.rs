@@ -1,4 +1,5 @@
-//! A server as it is shown: its command, what is hidden in it, and the command that would hold it, by the code that `adopt` uses.
+//! A server as shown: its command, what is hidden in it, and the command that would confine it, from the same code
+//! as `adopt`.
 
 use std::path::Component;
 
@@ -7,14 +8,14 @@ use rootward_client::import::{Client, CommandLine, Holder, Server, SuggestedRoot
 use rootward_client::store::{access_text, usable_name};
 use rootward_core::{Origin, Validation};
 
-/// Whether secrets are shown.
+/// Whether to show secrets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Values {
     Shown,
     Hidden,
 }
 
-/// How things are shown.
+/// How to show things.
 #[derive(Debug)]
 pub(super) struct View {
     pub(super) values: Values,
@@ -22,18 +23,18 @@ pub(super) struct View {
     pub(super) caller: Caller,
 }
 
-/// How a server would be held.
+/// How a server would be confined.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Holding {
-    /// By these words.
+    /// With this command.
     By(Vec<String>),
-    /// By words that have a secret in them, which is hidden.
+    /// With a command that contains a hidden secret.
     Hidden,
-    /// It is wrapped already.
+    /// It is already wrapped.
     Wrapped,
     /// It is Rootward itself.
     Rootward,
-    /// Not at all.
+    /// It cannot be confined.
     NotHeld(NotHeld),
 }
 
@@ -47,12 +48,12 @@ impl View {
         }
     }
 
-    /// A value of a variable or a header; none where it is hidden.
+    /// A value of a variable or a header; `None` if it is hidden.
     pub(super) fn value<'v>(&self, value: &'v str) -> Option<&'v str> {
         (self.values == Values::Shown || value.is_empty()).then_some(value)
     }
 
-    /// An address, or another text that may have a secret in it.
+    /// An address, or another text that may contain a secret.
     pub(super) fn text(&self, text: &str) -> String {
         match self.values {
             Values::Shown => text.to_owned(),
@@ -60,7 +61,7 @@ impl View {
         }
     }
 
-    /// The command that holds a server to the directories it has.
+    /// The command that confines a server to its directories.
     pub(super) fn held(&self, server: &Server, client: Client, holder: Holder) -> Holding {
         match judge(server, client, holder, &self.caller) {
             Verdict::Wrap(_) | Verdict::Hub => {}
@@ -70,13 +71,13 @@ impl View {
         }
         let Transport::Command(line) = &server.transport else { return Holding::NotHeld(NotHeld::Remote) };
         let words = line.words();
-        // A line with something hidden in it would not work.
+        // A line with hidden parts would not work.
         if self.command(line) != words {
             return Holding::Hidden;
         }
-        // A name that the store does not take would never have a root.
+        // The store refuses this name, so it could never have a root.
         let name = usable_name(&server.name).is_ok().then(|| server.name.clone());
-        // SECURITY: what stands in the line is taken at its word once it is pasted, so a project names nothing in it
+        // SECURITY: once the line is pasted, its directories are granted, so a project's files must not add any
         // (test: a_project_names_nothing_in_a_line)
         let mut roots: Vec<String> = match holder {
             Holder::User => server.roots.iter().filter_map(|root| self.in_line(root)).collect(),
@@ -89,7 +90,7 @@ impl View {
         Holding::By([wrapping.before, words].concat())
     }
 
-    /// A directory as it stands in a line: not a place that nobody should share in passing, nor one that `..` may lead to.
+    /// A directory as written in a line: none that should not be shared without thought, and none with `..`.
     fn in_line(&self, root: &SuggestedRoot) -> Option<String> {
         let path = root.path.as_ref().filter(|_| self.unshareable(root).is_none())?;
         let leads_up = path.components().any(|part| part == Component::ParentDir);
@@ -97,13 +98,13 @@ impl View {
         Some(format!("{}:{}", path.to_str()?, access_text(root.access)))
     }
 
-    /// Why a directory is not for sharing, as far as its path says.
+    /// Why a directory should not be shared, as far as its path says.
     pub(super) fn unshareable(&self, root: &SuggestedRoot) -> Option<String> {
         let judged = self.validation.judge(Origin::Client, root.path.as_ref()?);
         judged.err().map(|reason| reason.to_string())
     }
 
-    /// Whether something of a server is not shown.
+    /// Whether some part of a server is hidden.
     pub(super) fn hides(&self, server: &Server) -> bool {
         let hidden = |pairs: &[(String, String)]| pairs.iter().any(|(_, value)| self.value(value).is_none());
         match &server.transport {

@@ -1,4 +1,4 @@
-//! What a choice changes, as it is shown above the question.
+//! What a choice changes, as shown above the question.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -14,7 +14,8 @@ use crate::roots::shown;
 /// Where the new ones were found on disk, in their order.
 pub(super) type Placed = Vec<PlacedRoot>;
 
-/// Looks up what is new. What is not there, or not as it was found, is closed in the list, and the first of them is told.
+/// Finds the new roots on disk. One that is missing or has changed is disabled in the list, and the first such
+/// problem is returned.
 pub(super) fn place_ambient(choices: &mut Choices, desk: &Desk) -> Result<Placed, String> {
     let mut placed = Vec::new();
     let mut refused = Vec::new();
@@ -64,7 +65,7 @@ pub(super) fn lines(choices: &Choices, placed: &Placed, desk: &Desk) -> Vec<Stri
     for root in &difference.removed {
         lines.push(format!("remove {}, for {}", shown::line(root, desk), shown::audience(&root.audience)));
     }
-    // To take a root out can share more, too, where a root above gives more.
+    // Removing a root can share more, too, if a root above it gives more.
     let told: HashSet<&Path> = difference
         .added
         .iter()

@@ -13,7 +13,7 @@ pub(super) struct Size {
     pub(super) lines: usize,
 }
 
-/// How a line stands out, where the terminal can do that. What it says does not depend on it.
+/// How a line is highlighted, if the terminal can do that. Its text does not depend on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Style {
     Plain,
@@ -22,7 +22,7 @@ pub(super) enum Style {
     Faint,
 }
 
-/// A line of exactly as many columns as the screen has.
+/// A line exactly as wide as the screen.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Line {
     pub(super) text: String,
@@ -48,17 +48,17 @@ pub(super) const HELP: &[(&str, &str)] = &[
     ("q Esc ^C", "leave, and change nothing"),
 ];
 
-/// From this height on, the current line is told in full below the list.
+/// From this height on, details of the current line are shown below the list.
 const WITH_DETAIL: usize = 12;
 /// From this height on, there is a title.
 const WITH_TITLE: usize = 6;
 const DETAIL: usize = 3;
 /// The cursor, the mark, and a blank.
 const MARK: usize = 6;
-/// How many levels are shown as such.
+/// The maximum indentation level.
 const DEEPEST: usize = 6;
 
-/// How many lines of the list there is room for.
+/// How many lines of the list fit.
 pub(super) fn rows(size: Size) -> usize {
     let others = match size.lines {
         WITH_DETAIL.. => 3 + 1 + DETAIL,
@@ -122,7 +122,7 @@ fn title(picker: &Picker) -> String {
     format!("Which directories are shared?  {found}{all} found or saved, {} marked", picker.marked())
 }
 
-/// Where the screen is in the list, at its right end.
+/// The scroll position, at the right end.
 fn position(picker: &Picker, rows: usize, columns: usize) -> String {
     if matches!(picker.mode, Mode::Help(_)) || picker.visible.len() <= rows {
         return "─".repeat(columns);
@@ -133,7 +133,7 @@ fn position(picker: &Picker, rows: usize, columns: usize) -> String {
     format!("{line}{says}──")
 }
 
-/// The last line: what was said, what is typed, or which keys there are.
+/// The last line: a message, what is being typed, or the keys.
 fn bottom(picker: &Picker, size: Size) -> String {
     let typing = match picker.mode {
         Mode::Filtering => Some(("/", &picker.filter)),
@@ -142,7 +142,7 @@ fn bottom(picker: &Picker, size: Size) -> String {
         _ => None,
     };
     if let Some((label, typed)) = typing {
-        // The end is what is being typed.
+        // Show the end, where the user is typing.
         let typed = Shown::new(typed).to_string();
         let room = size.columns.saturating_sub(label.len() + 1).min(width(&typed));
         return format!("{label}{}_", fit(&typed, room, Cut::Start));
@@ -175,7 +175,7 @@ fn style(picker: &Picker, line: usize, at: usize) -> Style {
     }
 }
 
-/// How wide names and paths are, and what is left for the rest.
+/// The widths of names and paths, and what is left for the rest.
 struct Columns {
     name: usize,
     path: usize,
@@ -192,7 +192,7 @@ impl Columns {
             name = name.max(indent(&picker.choices.list()[*at]) + width(&words.name));
             path = path.max(width(&words.path));
         }
-        // What is told by name alone has little room to tell more.
+        // If only the name fits, there is little room for more.
         let name = name.min(if room < 30 { room } else { room * 2 / 5 });
         let left = room.saturating_sub(name + 2);
         let path = if left < 16 { 0 } else { path.min(left * 3 / 5) };
@@ -224,7 +224,7 @@ fn indent(choice: &Choice) -> usize {
     choice.depth().min(DEEPEST) * 2
 }
 
-/// What matters most about a line.
+/// The most important fact about a line.
 pub(super) fn tells(choice: &Choice, words: &Words) -> String {
     let access = in_words(choice.root().access);
     let mut says = match (choice.obstacle(), choice.before(), choice.mark()) {
@@ -252,7 +252,7 @@ fn in_words(access: Access) -> String {
     if access == Access::ALL { "all, execute too".to_owned() } else { access.to_string() }
 }
 
-/// The current line in full: where it lies, why it is there, what becomes of it.
+/// The current line in full: where it is, why it is listed, and what will happen to it.
 fn detail(picker: &Picker) -> [String; DETAIL] {
     let Some(at) = picker.current() else { return [const { String::new() }; DETAIL] };
     let (choice, words) = (&picker.choices.list()[at], &picker.words[at]);

@@ -1,14 +1,14 @@
-//! Text in columns: as wide as a terminal shows it, and no wider than there is room.
+//! Fits text into columns, by its width on a terminal.
 
 use unicode_width::UnicodeWidthChar;
 
-/// Stands for what was cut off.
+/// Marks where text was cut off.
 const CUT: char = '…';
 
 /// Which end of a text matters less.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Cut {
-    /// The beginning: a path is told by its end.
+    /// The beginning: a path is recognized by its end.
     Start,
     End,
 }
@@ -18,7 +18,7 @@ pub(super) fn width(text: &str) -> usize {
     text.chars().map(|letter| shown(letter).1).sum()
 }
 
-/// The text in exactly this many columns: cut, or with blanks behind it.
+/// The text in exactly this many columns: cut, or padded with blanks.
 pub(super) fn fit(text: &str, columns: usize, cut: Cut) -> String {
     let mut kept: Vec<char> = Vec::new();
     let mut taken = 0;
@@ -37,7 +37,7 @@ pub(super) fn fit(text: &str, columns: usize, cut: Cut) -> String {
         });
     } else if columns > 0 {
         put(CUT, columns);
-        // Room for the mark is taken already.
+        // Room for the mark is already reserved.
         match cut {
             Cut::End => drop(text.chars().all(|letter| put(letter, columns))),
             Cut::Start => drop(text.chars().rev().all(|letter| put(letter, columns))),
@@ -51,10 +51,11 @@ pub(super) fn fit(text: &str, columns: usize, cut: Cut) -> String {
     kept.into_iter().collect()
 }
 
-/// A letter as it is put on the screen, and its width. What is shown was made harmless before; this is the last line of defence.
+/// A character as drawn, and its width. Text is sanitized earlier; this is the last line of defense.
 fn shown(letter: char) -> (char, usize) {
     let stands_for_itself = matches!(letter, '\'' | '"' | '\\') || letter.escape_debug().count() == 1;
-    // SECURITY: nothing that moves the cursor or reverses the line reaches the terminal from here, whatever it came from
+    // SECURITY: nothing that moves the cursor or reverses the line reaches the terminal from here, regardless of its
+    // source
     // (test: nothing_but_text_is_drawn)
     letter.width().filter(|_| stands_for_itself).map_or(('\u{fffd}', 1), |width| (letter, width))
 }
@@ -76,7 +77,7 @@ mod tests {
         check("abcd", 1, "…", "…");
         check("abcd", 0, "", "");
         check("", 2, "  ", "  ");
-        // Letters of two columns do not fit into one.
+        // Characters of two columns do not fit into one.
         check("世界世界", 8, "世界世界", "世界世界");
         check("世界世界", 7, "世界世…", "…界世界");
         check("世界世界", 6, "世界… ", "…世界 ");

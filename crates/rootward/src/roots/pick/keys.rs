@@ -1,8 +1,8 @@
-//! The keys that the picker knows, out of all that a terminal tells.
+//! The keys that the picker knows, out of all terminal events.
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-/// A key, or what was pasted at one stroke.
+/// A key, or a paste.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Key {
     Up,
@@ -22,11 +22,11 @@ pub(super) enum Key {
     Pasted(String),
 }
 
-/// How many characters of a paste are taken.
+/// How many characters of a paste to accept.
 const LONGEST_PASTE: usize = 4096;
 
 impl Key {
-    /// None for what is not a key of the picker: other keys, other modifiers, the mouse, a new size.
+    /// `None` for events that the picker ignores: other keys, other modifiers, the mouse, a resize.
     pub(super) fn of(event: Event) -> Option<Key> {
         match event {
             Event::Paste(text) => Some(Key::Pasted(text.chars().take(LONGEST_PASTE).collect())),
@@ -37,7 +37,7 @@ impl Key {
 
     fn pressed(KeyEvent { code, modifiers, .. }: KeyEvent) -> Option<Key> {
         let key = match (code, modifiers) {
-            // Crossterm tells a control character by its letter.
+            // Crossterm reports a control character by its letter.
             (KeyCode::Char('c'), KeyModifiers::CONTROL) => Key::Interrupt,
             (KeyCode::Char('u'), KeyModifiers::CONTROL) => Key::Erase,
             (KeyCode::Char('h'), KeyModifiers::CONTROL) => Key::Backspace,

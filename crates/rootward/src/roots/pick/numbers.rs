@@ -1,4 +1,4 @@
-//! The picker for terminals that can only print lines: a numbered list, and a line of numbers for an answer.
+//! The picker for terminals that can only print lines: a numbered list, and a line of numbers as the answer.
 
 use std::io::{self, Write};
 
@@ -15,7 +15,7 @@ use crate::roots::desk::Desk;
 
 const HINT: &str = "numbers to mark, as in `1 3:ro 5:rwx`, `-2` to unmark, nothing to leave: ";
 
-/// Asks until something is to change that can; none where the answer is empty.
+/// Asks until there is a valid change; `None` if the answer is empty.
 pub(super) fn choose(picker: &mut Picker, desk: &Desk) -> Result<Option<Placed>> {
     list(picker);
     loop {
@@ -28,7 +28,7 @@ pub(super) fn choose(picker: &mut Picker, desk: &Desk) -> Result<Option<Placed>>
         if typed.trim().is_empty() {
             return Ok(None);
         }
-        // What is half understood is not done by half.
+        // If one part is not understood, do none of it.
         let mut choices = picker.choices.clone();
         let done = mark(&typed, &mut choices).and_then(|()| {
             if choices.difference().is_empty() {
@@ -60,7 +60,7 @@ fn list(picker: &Picker) {
     }
 }
 
-/// Does what a line of numbers says.
+/// Applies a line of numbers.
 fn mark(typed: &str, choices: &mut Choices) -> Result<(), String> {
     for word in typed.split([' ', '\t', ',', '\n', '\r']).filter(|word| !word.is_empty()) {
         let unclear = || format!("not a number of the list: `{}`", rootward_core::Shown::new(word));

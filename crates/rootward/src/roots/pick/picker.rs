@@ -1,4 +1,4 @@
-//! The picker without a terminal: keys in, and what the screen is drawn from.
+//! The picker without a terminal: takes keys, and holds the state to draw.
 
 use std::ops::Range;
 
@@ -8,21 +8,21 @@ use rootward_core::{Access, Shown};
 
 use super::keys::Key;
 
-/// What a person reads about a choice. All of it is made harmless before it gets here.
+/// The text about a choice. All of it is sanitized before it gets here.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Words {
     pub(super) name: String,
     pub(super) path: String,
-    /// Why it is suggested, and how sure that is.
+    /// Why it is suggested, and how certain that is.
     pub(super) why: String,
-    /// Whom it is for, where that is not what new ones are for.
+    /// Who it is for, if that differs from new roots.
     pub(super) peers: Option<String>,
-    /// Why a saved root is not shared at present.
+    /// Why a saved root is currently not shared.
     pub(super) trouble: Option<String>,
 }
 
 impl Words {
-    /// What the filter looks at.
+    /// The text that the filter searches.
     fn searched(&self) -> String {
         format!("{}\n{}", self.name, self.path).to_lowercase()
     }
@@ -33,19 +33,19 @@ impl Words {
 pub(super) struct Picker {
     pub(super) choices: Choices,
     pub(super) words: Vec<Words>,
-    /// What is searched, in small letters.
+    /// The text to search, in lower case.
     searched: Vec<String>,
-    /// The lines that the filter leaves, by their place in the list.
+    /// The lines that match the filter, by index in the list.
     pub(super) visible: Vec<usize>,
-    /// The current one of these.
+    /// The current line, as an index into `visible`.
     pub(super) cursor: usize,
-    /// The first of these on the screen.
+    /// The first line on the screen, as an index into `visible`.
     pub(super) top: usize,
     pub(super) mode: Mode,
     pub(super) filter: String,
-    /// The name or path that is being typed.
+    /// The name or path being typed.
     pub(super) typed: String,
-    /// What there is to say about the last key.
+    /// A message about the last key.
     pub(super) said: Option<String>,
 }
 
@@ -67,11 +67,11 @@ pub(super) enum Mode {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Step {
     Stay,
-    /// Nothing is to change.
+    /// Leave without changes.
     Leave,
-    /// The path that was typed is to be looked up and put into the list.
+    /// Look up the typed path and add it to the list.
     Add,
-    /// What is marked is to be saved, if the user agrees.
+    /// Save what is marked, if the user agrees.
     Accept,
 }
 
@@ -89,7 +89,7 @@ impl Picker {
         Picker { choices, words, searched, visible, cursor: 0, top: 0, mode, filter, typed: String::new(), said }
     }
 
-    /// Takes a key; `rows` is how many lines the screen has room for.
+    /// Handles a key; `rows` is how many lines of the list fit on the screen.
     pub(super) fn press(&mut self, key: &Key, rows: usize) -> Step {
         self.said = None;
         match (self.mode, key) {
@@ -117,14 +117,14 @@ impl Picker {
             (_, Key::PageDown) => self.go(self.cursor + rows.max(1)),
             (_, Key::Home) => self.go(0),
             (_, Key::End) => self.go(usize::MAX),
-            // SECURITY: what is pasted presses no keys: it may have an Enter in it, and a yes
+            // SECURITY: a paste must not act as keys: it may contain an Enter and a yes
             // (test: a_paste_chooses_nothing)
             (Mode::Choosing, Key::Pasted(_) | Key::Backspace) => {}
         }
         Step::Stay
     }
 
-    /// Moves what is on the screen so that the current line is; gives which lines that are.
+    /// Scrolls so that the current line is visible; returns the range of visible lines.
     pub(super) fn scroll(&mut self, rows: usize) -> Range<usize> {
         let rows = rows.max(1);
         let lowest = self.visible.len().saturating_sub(rows);
@@ -133,7 +133,7 @@ impl Picker {
         self.top..self.visible.len().min(self.top + rows)
     }
 
-    /// The current line, by its place in the list.
+    /// The current line, as an index into the list.
     pub(super) fn current(&self) -> Option<usize> {
         self.visible.get(self.cursor).copied()
     }
@@ -171,7 +171,7 @@ impl Picker {
         Step::Stay
     }
 
-    /// Marks the current line, for some access or as before.
+    /// Marks the current line, with this access or the previous one.
     fn mark(&mut self, access: Option<Access>) {
         let Some(current) = self.current() else { return };
         let done = match access {
@@ -182,7 +182,7 @@ impl Picker {
             self.said = Some(unchosen.to_string());
             return;
         }
-        // On a small screen, only this tells.
+        // On a small screen, only this message shows it.
         let marked = self.choice().filter(|choice| choice.mark() == Mark::Chosen);
         self.said = marked.map(|choice| choice.root().access.to_string());
     }
@@ -197,7 +197,7 @@ impl Picker {
         self.mode = Mode::Naming;
     }
 
-    /// Takes a key for the name or the path that is being typed. A line that is named stays the current one.
+    /// Handles a key for the name or path being typed. The line being named stays the current one.
     fn press_typing(&mut self, key: &Key) -> Step {
         match key {
             Key::Letter(letter) => self.type_on(&letter.to_string()),
@@ -218,7 +218,7 @@ impl Picker {
         self.typed.extend(more.chars().filter(|letter| !letter.is_control()).take(room));
     }
 
-    /// Takes the name that was typed.
+    /// Applies the typed name.
     fn rename(&mut self) {
         let Some(current) = self.current() else { return };
         match self.choices.rename(current, self.typed.trim()) {
@@ -231,7 +231,7 @@ impl Picker {
         }
     }
 
-    /// Puts the root that was typed into the list, marked, and goes there. `words` makes the words of a new line.
+    /// Adds the typed root to the list, marked, and moves there. `words` makes the text of a new line.
     pub(super) fn add(&mut self, root: SavedRoot, words: impl FnOnce(&Choice) -> Words) {
         let before = self.choices.list().len();
         match self.choices.add(root) {
@@ -243,7 +243,7 @@ impl Picker {
                     self.said = Some("it was in the list already".to_owned());
                 }
                 self.mode = Mode::Choosing;
-                // The filter may not leave it.
+                // The filter may hide it.
                 self.widen();
                 self.go(at);
             }
@@ -271,7 +271,7 @@ impl Picker {
         self.search();
     }
 
-    /// Leaves the lines that have all words of the filter, and stays at the current one if it is among them.
+    /// Keeps the lines that contain every word of the filter, and stays at the current one if it is among them.
     fn search(&mut self) {
         let current = self.current();
         let filter = self.filter.to_lowercase();
@@ -285,7 +285,7 @@ impl Picker {
     }
 }
 
-/// The help moves by arrows and goes by any other key.
+/// Arrows scroll the help; any other key closes it.
 fn help(top: usize, key: &Key) -> Mode {
     match key {
         Key::Down | Key::PageDown | Key::Letter('j') => Mode::Help((top + 1).min(super::drawing::HELP.len() - 1)),

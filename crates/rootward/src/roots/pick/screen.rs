@@ -1,4 +1,4 @@
-//! The terminal: taken over, drawn on, read from, and given back whatever happens. Crossterm knows the sequences.
+//! The terminal: takes it over, draws, reads keys, and always restores it. Crossterm knows the escape sequences.
 
 use std::io::{self, Write};
 use std::panic;
@@ -24,18 +24,18 @@ use signal_hook::flag;
 use super::drawing::{Line, Size, Style};
 use super::keys::Key;
 
-/// How long it takes at the most until a new size, a signal or a hangup is noticed.
+/// The maximum delay until a new size, a signal or a hangup is noticed.
 const LOOK_UP: Duration = Duration::from_millis(200);
 
-/// What was typed ahead is gone when nothing follows within this time.
+/// Type-ahead counts as drained when nothing follows within this time.
 const TOGETHER: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
-/// How often input that does not end is thrown away.
+/// How many times to discard input that does not end.
 const MOST_PIECES: usize = 40;
 
-/// Where the size is not known.
+/// The size to assume if it is unknown.
 const USUAL: Size = Size { columns: 80, lines: 24 };
 
-/// Whether lines may stand out.
+/// Whether lines may be highlighted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Styles {
     Used,
@@ -47,11 +47,11 @@ pub(super) enum Styles {
 #[derive(Debug)]
 pub(super) enum Event {
     Key(Key),
-    /// Time passed; the size may be another.
+    /// Time passed; the size may have changed.
     Nothing,
     /// The terminal is gone.
     Closed,
-    /// A signal asks the program to end.
+    /// A signal asks the program to exit.
     Ended,
 }
 
@@ -63,10 +63,10 @@ pub(super) struct Screen {
     reader: Reader,
 }
 
-/// What is given back, once.
+/// The state to restore, once.
 #[derive(Default)]
 struct Held {
-    /// Whether it was given back. Signals then do what they always do.
+    /// Whether it was restored. From then on, signals have their usual effect.
     given_back: Arc<AtomicBool>,
 }
 
@@ -75,16 +75,16 @@ impl Held {
         if self.given_back.swap(true, Ordering::SeqCst) {
             return;
         }
-        // Where the terminal is gone, nobody is left to give it back to.
+        // If the terminal is gone, there is nothing to restore.
         let _ = execute!(io::stderr(), DisableBracketedPaste, EnableLineWrap, Show, LeaveAlternateScreen);
         let _ = disable_raw_mode();
-        // What was typed to the picker does not go to the program that reads next.
+        // Keys meant for the picker must not go to the program that reads next.
         let _ = tcflush(rustix::stdio::stdin(), QueueSelector::IFlush);
     }
 }
 
 impl Screen {
-    /// Takes the terminal of standard input and standard error over.
+    /// Takes over the terminal of standard input and standard error.
     pub(super) fn take(styles: Styles) -> io::Result<Screen> {
         let held = Arc::new(Held::default());
         let signal = Arc::new(AtomicBool::new(false));
@@ -92,7 +92,7 @@ impl Screen {
             flag::register_conditional_default(number, Arc::clone(&held.given_back))?;
             flag::register(number, Arc::clone(&signal))?;
         }
-        // Where a panic ends the program at once, nothing is dropped.
+        // If a panic aborts the program, nothing is dropped.
         let (in_panic, hook) = (Arc::clone(&held), panic::take_hook());
         panic::set_hook(Box::new(move |info| {
             in_panic.give_back();
@@ -100,20 +100,21 @@ impl Screen {
         }));
         let screen = Screen { held, signal, styles, reader: Reader::start()? };
         tcflush(rustix::stdio::stdin(), QueueSelector::IFlush)?;
-        // Ctrl-C and Ctrl-Z are keys like others: the picker ends by itself, and is not stopped halfway.
+        // Ctrl-C and Ctrl-Z are ordinary keys: the picker exits by itself and is not stopped halfway.
         enable_raw_mode()?;
         execute!(io::stderr(), EnterAlternateScreen, Hide, DisableLineWrap, EnableBracketedPaste)?;
         Ok(screen)
     }
 
-    /// Of the terminal that is drawn on: crossterm asks the controlling one, which may be another, and runs `tput` where there is none.
+    /// The size of the terminal that is drawn on: crossterm asks the controlling terminal, which may be another one,
+    /// and runs `tput` if there is none.
     pub(super) fn size() -> Size {
         let size = tcgetwinsize(rustix::stdio::stderr());
         let size = size.map(|size| Size { columns: size.ws_col.into(), lines: size.ws_row.into() });
         size.ok().filter(|size| size.columns > 0 && size.lines > 0).unwrap_or(USUAL)
     }
 
-    /// Shows these lines, as many as the screen has.
+    /// Shows these lines, as many as fit.
     pub(super) fn show(&self, lines: &[Line]) {
         let mut out = Vec::new();
         for (row, line) in (0..).zip(lines) {
@@ -130,7 +131,7 @@ impl Screen {
                 None => queue!(out, Print(&line.text)),
             };
         }
-        // Where the terminal is gone there is nobody left to show anything to; reading tells.
+        // If the terminal is gone, nobody can see this; the next read reports it.
         let mut stderr = io::stderr().lock();
         let _ = stderr.write_all(&out).and_then(|()| stderr.flush());
     }
@@ -155,11 +156,11 @@ impl Drop for Screen {
     }
 }
 
-/// Crossterm on a thread of its own. It does not return while half a key was read, and never where the terminal is gone.
+/// Crossterm on its own thread. It does not return in the middle of a key, and never if the terminal is gone.
 struct Reader {
     wanted: Sender<()>,
     events: Receiver<io::Result<event::Event>>,
-    /// Whether an event is being waited for.
+    /// Whether it is waiting for an event.
     is_reading: bool,
 }
 
@@ -167,7 +168,8 @@ impl Reader {
     fn start() -> io::Result<Reader> {
         let (wanted, each) = channel();
         let (found, events) = channel();
-        // SECURITY: an event is read only when one is wanted: what is typed to the question that follows is the question's
+        // SECURITY: read an event only when one is wanted: what is typed at the following question belongs to that
+        // question
         // (test: a_newcomer_picks_two_projects_and_serves_just_those)
         let read = move || while each.recv().is_ok() && found.send(event::read()).is_ok() {};
         thread::Builder::new().name("keys".to_owned()).spawn(read)?;
@@ -193,11 +195,11 @@ fn is_gone() -> bool {
     poll(&mut polled, Some(&Timespec::default())).is_ok() && polled[0].revents().intersects(ended)
 }
 
-/// Throws away what was typed ahead, until nothing more comes at once: a terminal hands a paste on in pieces.
+/// Discards type-ahead until nothing more arrives at once: a terminal delivers a paste in pieces.
 pub(super) fn forget_what_was_typed() {
     let input = rustix::stdio::stdin();
     for _ in 0..MOST_PIECES {
-        // SECURITY: it was typed to the picker, and must not answer the question that follows
+        // SECURITY: it was typed at the picker, and must not answer the question that follows
         // (test: lines_typed_ahead_are_no_answer)
         let _ = tcflush(input, QueueSelector::IFlush);
         if poll(&mut [PollFd::new(&input, PollFlags::IN)], Some(&TOGETHER)) == Ok(0) {

@@ -110,7 +110,7 @@ fn screens() {
 fn keys_mark_and_move() {
     let mut picker = small();
     assert_eq!(marked(&picker), [("/notes".to_owned(), Access::READ), ("/src/shop".to_owned(), Access::READ_WRITE)]);
-    // The last goes no further down, the first no further up.
+    // The cursor stops at the last and the first line.
     press(&mut picker, "Gjvv ");
     assert_eq!(marked(&picker), [("/notes".to_owned(), Access::READ)]);
     press(&mut picker, " gk^x");
@@ -119,7 +119,7 @@ fn keys_mark_and_move() {
         press(&mut picker, &letter.to_string());
         assert_eq!(marked(&picker)[0].1, access);
     }
-    // What cannot be shared is passed by, and says why.
+    // A root that cannot be shared is not marked, and says why.
     press(&mut picker, "j");
     for key in [" ", "r", "x"] {
         press(&mut picker, key);
@@ -128,7 +128,7 @@ fn keys_mark_and_move() {
     assert_eq!(marked(&picker).len(), 2);
 }
 
-/// What the program does with a path that was typed.
+/// What the program does with a typed path.
 fn add(picker: &mut Picker, path: &str) {
     picker.add(SavedRoot::new(path, Access::READ), |choice| Words {
         name: choice.root().root().title(),
@@ -147,14 +147,14 @@ fn a_directory_that_was_not_found_is_added() {
     assert_eq!(press(&mut picker, "\x7fmore\n"), Step::Add);
     add(&mut picker, "/src/more");
     assert_eq!(picker.mode, Mode::Choosing);
-    // It stands in its place, and every line still has its own words.
+    // It is in its sorted position, and every line still has its own text.
     assert_eq!(picker.words[picker.current().unwrap()].path, "/src/more");
     let paths: Vec<_> = picker.choices.list().iter().map(|choice| choice.root().path.to_str().unwrap()).collect();
     assert_eq!(paths, picker.words.iter().map(|words| words.path.as_str()).collect::<Vec<_>>());
     assert!(marked(&picker).contains(&("/src/more".to_owned(), Access::READ)));
     assert!(screen(&mut picker, USUAL).contains("> [x] more"));
     assert_eq!(press(&mut picker, "\n"), Step::Accept);
-    // One that is in the list is marked there; a saved one keeps its access.
+    // One that is already in the list is marked there; a saved one keeps its access.
     let before = picker.choices.list().len();
     for (path, access) in [("/src/app", Access::READ), ("/src/shop", Access::READ_WRITE)] {
         add(&mut picker, path);
@@ -164,13 +164,13 @@ fn a_directory_that_was_not_found_is_added() {
     add(&mut picker, "/src/.ssh");
     assert!(picker.said.as_ref().unwrap().contains("holds secrets"));
     assert_eq!(picker.choices.list().len(), before);
-    // A filter that would hide it is taken back, and an empty line adds nothing.
+    // A filter that would hide it is cleared, and an empty line adds nothing.
     press(&mut picker, "/notes\n");
     add(&mut picker, "/else");
     assert_eq!(picker.words[picker.current().unwrap()].path, "/else");
     assert_eq!((press(&mut picker, "a \n"), picker.mode), (Step::Stay, Mode::Choosing));
     assert_eq!((press(&mut picker, "aq\x1b"), picker.mode), (Step::Stay, Mode::Choosing));
-    // A list without a line takes one.
+    // An empty list accepts a line.
     let mut empty = self::picker(&[], &[]);
     assert!(screen(&mut empty, USUAL).contains("nothing here; a adds a directory"));
     add(&mut empty, "/src");
@@ -184,10 +184,10 @@ fn ways_to_leave() {
     assert_eq!(fresh(" q"), Step::Leave);
     assert_eq!(fresh("\x1b"), Step::Leave);
     assert_eq!(fresh(" \n"), Step::Accept);
-    // Enter is no mark: where nothing was, the picker stays.
+    // Enter does not mark: without a change, the picker stays.
     assert_eq!(fresh("\n"), Step::Stay);
     assert_eq!(fresh("  \n"), Step::Stay);
-    // Esc takes the filter back first, and the help.
+    // Esc first clears the filter, or closes the help.
     assert_eq!(fresh("/q\x1b"), Step::Stay);
     assert_eq!(fresh("/q\x1b\x1b"), Step::Leave);
     assert_eq!(fresh("/q\n\x1b"), Step::Stay);
@@ -222,7 +222,7 @@ fn the_filter_leaves_what_has_all_its_words() {
     check(&mut picker, "/APP", &["app", "core", "世界"]);
     check(&mut picker, " co", &["core"]);
     check(&mut picker, "\x7f\x7f\x7f\x7f\x7f\x7f世", &["世界"]);
-    // It is marked where it stands, and the cursor stays with it.
+    // It is marked in place, and the cursor stays with it.
     check(&mut picker, "\n \x1b", &["notes", ".ssh", "app", "core", "世界", "shop"]);
     assert_eq!(picker.words[picker.current().unwrap()].name, "世界");
     assert!(marked(&picker).iter().any(|(path, _)| path == "/src/app/世界"));
@@ -262,7 +262,7 @@ fn colours_say_nothing_that_words_do_not() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever names, words and keys there are and however large the screen is: lines of its size, without control characters.
+    /// For any names, words, keys and screen size: lines of the right width, without control characters.
     #[test]
     fn nothing_but_text_is_drawn(
         words in prop::collection::vec(any::<String>(), 4),

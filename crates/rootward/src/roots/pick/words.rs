@@ -1,4 +1,4 @@
-//! What a person reads about each choice, and which of them cannot be chosen.
+//! The text about each choice, and which choices are disabled.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::roots::shown;
 /// Why a place cannot be chosen: what `roots add` refuses without `--force`, as far as its path tells.
 pub(super) fn obstacle_ambient(desk: &Desk) -> impl Fn(&Path) -> Option<String> {
     let home = desk.ground.directories.home.clone();
-    // A home that is reached by a link is the user's own all the same.
+    // A home that is reached through a link is still the user's own.
     let homes = home.as_ref().and_then(|home| spellings_ambient(home, Resolver::detect()).ok()).unwrap_or_default();
     let validation = homes.into_iter().fold(Validation::new(home), Validation::with_home);
     move |path| {
@@ -29,14 +29,14 @@ pub(super) fn obstacle_ambient(desk: &Desk) -> impl Fn(&Path) -> Option<String> 
     }
 }
 
-/// Words for a root that was typed.
+/// The text about a typed root.
 pub(super) fn of_typed(choice: &Choice, desk: &Desk) -> Words {
     let root = choice.root();
     let name = Shown::new(&root.root().title()).to_string();
     Words { name, path: desk.shown(&root.path), why: "added by its path".to_owned(), peers: None, trouble: None }
 }
 
-/// Words for each. Only what is saved is looked up.
+/// The text about each choice. Only saved roots are looked up on disk.
 pub(super) fn of_ambient(choices: &Choices, audience: &Audience, desk: &Desk) -> Vec<Words> {
     choices.list().iter().map(|choice| one_ambient(choice, choices.kept(), audience, desk)).collect()
 }
@@ -47,7 +47,7 @@ fn one_ambient(choice: &Choice, kept: &Kept, audience: &Audience, desk: &Desk) -
         Some(found) => lines::line(found, desk.ground.home()),
         None => [String::new(), desk.shown(&root.path), String::new()],
     };
-    // The name that it was saved by is the user's.
+    // The user chose the name that it was saved with.
     let saved_name = root.name.as_ref().filter(|_| choice.before().is_some());
     let last_name = || root.path.file_name().map_or_else(|| path.clone(), |name| Shown::new(name).to_string());
     let name = match saved_name {

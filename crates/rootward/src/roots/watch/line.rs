@@ -1,4 +1,4 @@
-//! For people: all there is, then a line for each change.
+//! For people: the whole state, then a line for each change.
 
 use std::io::{self, Write};
 
@@ -12,7 +12,7 @@ use super::super::list;
 use super::super::shown::{audience, line, patterns};
 use crate::message;
 
-/// All there is.
+/// The whole state.
 pub(super) fn write_all(seen: &Seen, desk: &Desk, out: &mut impl Write) -> io::Result<()> {
     for SeenRoot { root, state, .. } in &seen.roots {
         list::write(root, state, desk, out)?;
@@ -29,7 +29,7 @@ pub(super) fn write_all(seen: &Seen, desk: &Desk, out: &mut impl Write) -> io::R
     watching(out, &seen.watching)
 }
 
-/// What is new.
+/// The changes.
 pub(super) fn write(seen: &Seen, news: &[News], desk: &Desk, out: &mut impl Write) -> io::Result<()> {
     for one in news {
         match one {

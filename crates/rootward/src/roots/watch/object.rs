@@ -1,4 +1,4 @@
-//! For programs: one JSON object in a line.
+//! For programs: one JSON object per line.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -14,7 +14,7 @@ use super::super::shown::Told;
 use crate::answer::text;
 use crate::message;
 
-/// All there is.
+/// The whole state.
 #[derive(Debug, Serialize)]
 struct All<'s> {
     time: String,
@@ -27,7 +27,7 @@ struct All<'s> {
     watching: How,
 }
 
-/// One thing that is new.
+/// One change.
 #[derive(Debug, Serialize)]
 struct One<'s> {
     time: String,
@@ -37,7 +37,7 @@ struct One<'s> {
     root: Option<Told<'s>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
-    /// Where in the file the mistake is.
+    /// The position of the mistake in the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -50,7 +50,7 @@ struct One<'s> {
 #[derive(Debug, Serialize)]
 struct How {
     by: &'static str,
-    /// Why not by events.
+    /// Why events are not used.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
 }
