@@ -13,13 +13,8 @@ use tempfile::TempDir;
 
 use super::install::Installed;
 use super::registry::Served;
-<<<<<<< HEAD:interop/src/popular/stage.rs
-use super::server::Server;
-use taskkit::conversation::{Conversation, Roots};
-=======
 use super::server::{Needs, Server};
-use crate::conversation::{Conversation, Roots};
->>>>>>> w-readme:xtask/src/popular/stage.rs
+use taskkit::conversation::{Conversation, Roots};
 
 /// A user that owns nothing.
 const NOBODY: u32 = 65534;
