@@ -21,7 +21,7 @@ pub(crate) fn hint(refused: &Refused, guard: &Guard, ground: &Ground, in_force: 
         (Code::NoRoots, _) => Some(no_roots(ground, in_force)),
         (Code::OutsideRoots, Cause::System(kind)) => Some(format!("the system does not resolve the path: {kind}")),
         (_, Cause::Unsettled) => Some("try again when nothing renames the directories on its way".to_owned()),
-        (_, Cause::RootChanged) => Some("try again: roots are looked up anew each time".to_owned()),
+        (_, Cause::RootChanged) => Some("try again: roots are looked up again each time".to_owned()),
         (_, Cause::Climbs(_)) => {
             Some(format!("write the path without climbing from a directory outside; {}", roots_in_force(guard, home)))
         }

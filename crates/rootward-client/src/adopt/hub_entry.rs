@@ -33,7 +33,7 @@ pub(super) fn hub_entry(
     if holder == Holder::Project
         && let Some(found) = written.iter().find(|key| SETTINGS.contains(&key.name.as_str()))
     {
-        return Err(format!("the project's file sets `{}`, which would decide how the server is held", found.name));
+        return Err(format!("the project's file sets `{}`, which would decide how the server is confined", found.name));
     }
     if line.variables_file.is_some() && !matches!(line.from_file, FileVariables::Known(_)) {
         return Err("the file with its variables cannot be read here".to_owned());

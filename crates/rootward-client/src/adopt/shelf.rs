@@ -67,7 +67,7 @@ pub enum ShelfError {
     #[error(transparent)]
     File(#[from] FileError),
     /// An earlier change cannot be undone any more.
-    #[error("an earlier change cannot be taken out: {0}")]
+    #[error("an earlier change cannot be undone: {0}")]
     Edit(#[from] EditError),
 }
 

@@ -176,7 +176,7 @@ fn path(text: &str, home: Option<&Path>) -> Result<PathBuf, String> {
 fn pattern(text: &str, home: Option<&Path>) -> Result<(PathBuf, Pattern), String> {
     let path = path(text, home)?;
     if text.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:")) {
-        return Err("a URI is no pattern".to_owned());
+        return Err("a URI is not a pattern".to_owned());
     }
     let pattern = Pattern::read(text.as_bytes(), &path).map_err(|error| error.to_string())?;
     Ok((path, pattern.ok_or("a pattern without a `*`")?))
@@ -292,7 +292,7 @@ mod tests {
         check("pattern = '/src/../*'", "a dot segment");
         check("pattern = '/src'", "a pattern without a `*`");
         check("pattern = 'src/*'", "not an absolute path");
-        check("pattern = 'file:///src/*'", "a URI is no pattern");
+        check("pattern = 'file:///src/*'", "a URI is not a pattern");
         check("pattern = '/src/*'\npath = '/src'", "not both");
         check("pattern = '/src/*'\nforced = true", "`forced` beside `pattern`");
         check("pattern = '/src/*'\nrestrict = [{ pattern = 'x' }]", "`restrict` beside `pattern`");

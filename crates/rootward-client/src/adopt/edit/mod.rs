@@ -162,7 +162,7 @@ impl Entry {
                 .property
                 .clone()
                 .map(cut)
-                .ok_or(EditError::Unclear("its arguments cannot be taken out without touching what is beside them")),
+                .ok_or(EditError::Unclear("its arguments cannot be removed without touching what is next to them")),
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::import::{Entry, Form, Node, Value, tree};
 pub(super) const NO_TABLE: EditError = EditError::Unclear("its servers are not in a table of their own");
 pub(super) const NO_ENTRY: EditError = EditError::Unclear("there is no such entry");
 pub(super) const INSEPARABLE: EditError =
-    EditError::Unclear("it cannot be taken out without touching what is beside it");
+    EditError::Unclear("it cannot be removed without touching what is next to it");
 const OTHERWISE: EditError = EditError::Unclear("the edit would change more than these entries");
 
 /// These entries of a table, as a text of the same format that contains nothing else.

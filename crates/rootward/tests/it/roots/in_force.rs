@@ -30,7 +30,7 @@ fn saved_roots_stand_in() {
     let operator = stage.with("ROOTWARD_ROOTS", "/nowhere");
     assert_eq!(code(&operator), Some(1));
     let listed = operator.run(["roots", "list"]).stderr;
-    assert!(listed.contains("not in force: `roots` is set in the environment (ROOTWARD_ROOTS)"), "{listed}");
+    assert!(listed.contains("not used: `roots` is set in the environment (ROOTWARD_ROOTS)"), "{listed}");
     for switch in ["ROOTWARD_STRICT", "ROOTWARD_IGNORE_CLIENT", "ROOTWARD_FALLBACK_ONLY"] {
         assert_eq!(code(&stage_with(TWO).with(switch, "1")), Some(1), "{switch}");
     }

@@ -167,7 +167,7 @@ fn a_system_that_watches_no_more() {
     let watching = &reader.object()["watching"];
     assert_eq!(watching["by"], "polling");
     let reason = watching["reason"].as_str().unwrap();
-    assert!(reason.contains("cannot be watched (the system watches no more for this user)"), "{reason}");
+    assert!(reason.contains("cannot be watched (the system's limit for this user is reached)"), "{reason}");
     fs::remove_dir_all(stage.path("project/src")).unwrap();
     assert_eq!(reader.object()["event"], "missing");
     reader.signal("TERM");

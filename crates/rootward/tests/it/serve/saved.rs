@@ -148,7 +148,7 @@ fn a_damaged_store_takes_nothing_and_opens_nothing() {
         sender.send(line)
     });
     let line = lines.recv_timeout(PATIENCE).unwrap();
-    assert!(line.contains("roots.toml`, line 3, column 8") && line.contains("stays in force"), "{line}");
+    assert!(line.contains("roots.toml`, line 3, column 8") && line.contains("stays current"), "{line}");
     assert_eq!([read(&mut client, &file), read(&mut client, &closed)], ["root/one", "restricted"]);
     assert_eq!(read(&mut client, &secret), "outside_roots");
     // Repaired, and another.
