@@ -169,7 +169,7 @@ fn as_a_root_as_well(place: &Path, ground: &Ground, in_force: &InForce) -> Strin
             format!(": add `{}` to `roots` in {}", from_home(place, ground.home()), settings_file(ground))
         }
         Source::Store => format!(": `rootward roots add --force {typed}`"),
-        // A fallback directory is such a root, and it is ignored as soon as roots are named.
+        // The root is the fallback directory, which is ignored as soon as roots are named.
         Source::File | Source::Environment(_) => {
             format!(", together with the fallback directory: `--root` for each, here `--root {typed}`")
         }

@@ -129,7 +129,7 @@ pub struct Provider {
 struct Shared {
     settings: Settings,
     state: Mutex<State>,
-    /// Wakes the announcing task. Stored outside `Shared`, so that the task can notice its end.
+    /// Wakes the announcing task, which holds only this and a weak reference, so that it notices the end of `Shared`.
     changed: Arc<Notify>,
     announcing: OnceLock<()>,
 }

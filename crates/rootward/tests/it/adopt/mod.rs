@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::roots::consent::on_a_terminal;
 use crate::stage::{Stage, assert_told};
 
-/// A server that does as it is told.
+/// A server that does what the test tells it.
 fn server() -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/wrap/server.py").to_str().unwrap().to_owned()
 }

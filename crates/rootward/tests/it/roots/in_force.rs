@@ -1,4 +1,4 @@
-//! What saved roots are in force for: where neither client nor operator names any, and not one place further.
+//! When saved roots are used: if neither client nor operator names any, and never beyond that.
 
 use std::process::Stdio;
 
@@ -25,7 +25,8 @@ fn saved_roots_stand_in() {
         ["check", "--root", "docs", "docs/x", "docs/closed/x", "src/main.rs"],
         ["explain", "src/main.rs"],
     );
-    // The operator comes first, and whoever listens to the client or the fallback alone does not look at what is saved.
+    // The operator comes first, and a program set to use only the client's roots or the fallback ignores saved
+    // roots.
     let code = |stage: &Stage| stage.run(["check", "src/main.rs"]).code;
     let operator = stage.with("ROOTWARD_ROOTS", "/nowhere");
     assert_eq!(code(&operator), Some(1));

@@ -69,7 +69,7 @@ fn replace(stage: &Stage, text: &str) {
 fn what_is_shared_and_what_becomes_of_it() {
     let stage = stage_with(ONE);
     let mut reader = Reader::begin(&mut stage.command(["roots", "watch"]));
-    // All there is, and that the system tells of changes.
+    // The current state, and that the system reports changes.
     let mut told: Vec<String> = (0..7).map(|_| reader.line()).collect();
     let mut next = |count: usize| told.extend((0..count).map(|_| reader.line()));
     let (root, aside) = (stage.path("project/src"), stage.path("project/aside"));
