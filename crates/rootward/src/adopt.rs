@@ -173,7 +173,7 @@ impl Adopt {
         }
         if !self.scripted.json && adopted > 0 {
             let servers = counted(adopted);
-            writeln!(io::stdout().lock(), "adopted {servers}; `rootward adopt --undo` takes it out again")?;
+            writeln!(io::stdout().lock(), "adopted {servers}; `rootward adopt --undo` reverts it")?;
         }
         if !self.no_try {
             outcome = outcome.and(trying::run(gathered, yes, self.scripted.json, desk)?);
@@ -257,8 +257,7 @@ fn hints(gathered: &Gathered) -> Vec<String> {
     let failed = gathered.servers().any(|(_, server)| matches!(server.tried, Some(Tried::Fails { .. })));
     if failed {
         hints.push(
-            "`rootward adopt --undo` takes it out again; `rootward wrap --help` lists what a server can be given"
-                .to_owned(),
+            "`rootward adopt --undo` reverts it; `rootward wrap --help` lists what a server can be given".to_owned(),
         );
     }
     hints

@@ -12,10 +12,10 @@ use crate::message::Hinted;
 
 /// This program: by its bare name if that finds it, else by its path.
 pub(crate) fn caller_ambient() -> Result<Caller> {
-    let this = std::env::current_exe().context("cannot tell where this program lies")?;
+    let this = std::env::current_exe().context("cannot find the path of this program")?;
     let path = this.to_str().ok_or_else(|| Hinted {
         says: format!("the path of this program is not UTF-8: `{}`", Shown::new(&this)),
-        hint: "config files can only name it elsewhere".to_owned(),
+        hint: "move it to a path that is UTF-8, so that config files can name it".to_owned(),
     })?;
     let by_name = place_ambient("rootward", None).is_some_and(|found| Some(found) == place_of_ambient(&this));
     Ok(Caller { path: path.to_owned(), called: if by_name { Called::ByName } else { Called::ByPath } })

@@ -113,7 +113,7 @@ impl Told<'_> {
         let closed = self.steps.iter().any(|step| matches!(step, Step::Restriction { .. }));
         match self.decision {
             Decision::Allow(_) if closed => {}
-            Decision::Allow(_) => lines.push(("closed places", "none of them holds this place".to_owned())),
+            Decision::Allow(_) => lines.push(("closed places", "none of them contains this place".to_owned())),
             Decision::Deny(refused) => lines.extend(last_step(refused)),
         }
         lines
@@ -131,12 +131,12 @@ impl Told<'_> {
                 ("root", format!("the names lead into root `{}`", shown(root)))
             }
             Step::RootByText { root, place } => {
-                ("root", format!("the names lead into root `{}`, which lies at `{}`", shown(root), shown(place)))
+                ("root", format!("the names lead into root `{}`, which is at `{}`", shown(root), shown(place)))
             }
             Step::NoRootByText => ("root", "the names lead into no root; links may, so they are followed".to_owned()),
-            Step::Direct { place } => ("resolved", format!("no link stands in the way: `{}`", shown(place))),
+            Step::Direct { place } => ("resolved", format!("there are no links on the way: `{}`", shown(place))),
             Step::Followed { place } if self.is_text(place) => {
-                ("resolved", format!("no link stands in the way: `{}`", shown(place)))
+                ("resolved", format!("there are no links on the way: `{}`", shown(place)))
             }
             Step::Followed { place } => {
                 ("resolved", format!("with links and `..` followed, the path leads to `{}`", shown(place)))
@@ -186,7 +186,7 @@ fn last_step(refused: &Refused) -> Option<(&'static str, String)> {
         (_, Cause::RootItself) => Some(("root", "the path names the root itself, which is never removed".to_owned())),
         (Code::SpecialFile, _) => Some(("opening", "a device, FIFO or socket is never opened".to_owned())),
         (Code::OutsideRoots | Code::SymlinkEscape, Cause::Plain) => {
-            Some(("root", "no root holds that place".to_owned()))
+            Some(("root", "no root contains that place".to_owned()))
         }
         (_, Cause::Text(reason)) => Some(("text", format!("not a usable path: {reason}"))),
         _ => None,

@@ -83,7 +83,7 @@ fn tell(seen: &watch::Seen, news: &[watch::News]) {
 
 fn tell_damage(trouble: &StoreError) {
     let trouble = message::causes(trouble);
-    message::line_in_passing(&format!("warning: {trouble}; what was read before stays in force"));
+    message::line_in_passing(&format!("warning: {trouble}; what was read before stays current"));
 }
 
 fn tell_watching(how: &watch::Watching) {

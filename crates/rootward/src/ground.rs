@@ -133,8 +133,8 @@ impl Ground {
         let settings = Settings::load_ambient(&environment, &directories)?;
         let resolver = Resolver::detect();
         let closed = directories.closed_ambient(resolver);
-        let closed = closed
-            .map_err(|denial| anyhow!("cannot tell where Rootward's own files lie: {}", denial.for_operator()))?;
+        let closed =
+            closed.map_err(|denial| anyhow!("cannot locate Rootward's own files: {}", denial.for_operator()))?;
         let places = closed.iter().filter(|rule| rule.closed() == Closed::Entirely);
         let own = places.filter_map(Restriction::own_place).map(Path::to_owned).collect();
         let saved = saved(&directories, resolver)?;
@@ -482,5 +482,5 @@ fn restrictions(
 /// A place as spelled, and where that leads.
 fn spellings(place: &Path, resolver: Resolver) -> Result<Vec<PathBuf>> {
     spellings_ambient(place, resolver)
-        .map_err(|denial| anyhow!("cannot tell where `{}` lies: {}", Shown::new(place), denial.for_operator()))
+        .map_err(|denial| anyhow!("cannot resolve `{}`: {}", Shown::new(place), denial.for_operator()))
 }

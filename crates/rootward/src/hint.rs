@@ -21,7 +21,7 @@ pub(crate) fn hint(refused: &Refused, guard: &Guard, ground: &Ground, in_force: 
         (Code::NoRoots, _) => Some(no_roots(ground, in_force)),
         (Code::OutsideRoots, Cause::System(kind)) => Some(format!("the system does not resolve the path: {kind}")),
         (_, Cause::Unsettled) => Some("try again when nothing renames the directories on its way".to_owned()),
-        (_, Cause::RootChanged) => Some("try again: roots are looked up anew each time".to_owned()),
+        (_, Cause::RootChanged) => Some("try again: roots are looked up again each time".to_owned()),
         (_, Cause::Climbs(_)) => {
             Some(format!("write the path without climbing from a directory outside; {}", roots_in_force(guard, home)))
         }
@@ -169,7 +169,7 @@ fn as_a_root_as_well(place: &Path, ground: &Ground, in_force: &InForce) -> Strin
             format!(": add `{}` to `roots` in {}", from_home(place, ground.home()), settings_file(ground))
         }
         Source::Store => format!(": `rootward roots add --force {typed}`"),
-        // A fallback directory is such a root, and it is ignored as soon as roots are named.
+        // The root is the fallback directory, which is ignored as soon as roots are named.
         Source::File | Source::Environment(_) => {
             format!(", together with the fallback directory: `--root` for each, here `--root {typed}`")
         }

@@ -247,8 +247,8 @@ fn refuse_planted(ground: &Ground, path: &Path) -> Result<()> {
     if !material.may_be_planted_ambient(path) {
         return Ok(());
     }
-    let says = format!("configuration `{}` lies where a confined server could have written it", Shown::new(path));
-    let hint = format!("look it over and copy it to `{}`", usual_file(ground));
+    let says = format!("configuration `{}` is where a confined server could have written it", Shown::new(path));
+    let hint = format!("review it and copy it to `{}`", usual_file(ground));
     Err(Hinted { says, hint }.into())
 }
 

@@ -48,7 +48,7 @@ impl Recording {
         if self.audit == State::Off {
             return Ok(None);
         }
-        let hint = "say where by `XDG_STATE_HOME` or `HOME`, or pass `--audit off`";
+        let hint = "set `XDG_STATE_HOME` or `HOME`, or pass `--audit off`";
         let hinted = |says: String| anyhow!(Hinted { says, hint: hint.to_owned() });
         let Some(directory) = ground.directories.audit_log() else {
             return Err(hinted("no place for the audit log".to_owned()));

@@ -48,8 +48,7 @@ pub(crate) struct Sandbox {
 const USAGE: &str = "rootward sandbox [--root DIR]... [OPTIONS] [--] COMMAND...
        rootward sandbox [OPTIONS] DIR... -- COMMAND...";
 
-const AFTER_HELP: &str =
-    "Exit codes: the command's own, 128 and the signal that ended it, or 2 where it was not started";
+const AFTER_HELP: &str = "Exit codes: the command's own, 128 plus the signal that ended it, or 2 if it was not started";
 
 impl Sandbox {
     pub(crate) fn run(self) -> Result<u8> {

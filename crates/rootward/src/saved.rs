@@ -76,7 +76,7 @@ impl Saved {
         let Some(file) = directories.saved_roots() else { return Ok(Saved {}) };
         // If it cannot be looked up, it may exist.
         if lookout_ambient(resolver).check(&file, Access::NONE).map_or(true, |seen| seen.exists()) {
-            let says = format!("saved roots `{}` are there, and this build does not read them", Shown::new(&file));
+            let says = format!("saved roots `{}` exist, but this build cannot read them", Shown::new(&file));
             let hint = "build with the feature `roots`".to_owned();
             return Err(crate::message::Hinted { says, hint }.into());
         }

@@ -93,8 +93,7 @@ pub(crate) struct Wrap {
 const USAGE: &str = "rootward wrap [--root DIR]... [OPTIONS] [--] COMMAND...
        rootward wrap [OPTIONS] DIR... -- COMMAND...";
 
-const AFTER_HELP: &str =
-    "Exit codes: the server's own, 128 and the signal that ended it, or 2 where it was not started";
+const AFTER_HELP: &str = "Exit codes: the server's own, 128 plus the signal that ended it, or 2 if it was not started";
 
 /// `--enforce`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

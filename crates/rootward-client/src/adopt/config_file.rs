@@ -13,10 +13,10 @@ use thiserror::Error;
 
 use crate::store::Mistake;
 
-/// The largest file that is read: `.claude.json` keeps much besides.
+/// The largest file to read: `.claude.json` contains much else.
 const LARGEST: u64 = 8 << 20;
 
-/// What some editors put at the start of a text.
+/// The byte order mark that some editors write.
 const MARK: &str = "\u{feff}";
 
 /// A file that was read.
@@ -24,30 +24,30 @@ const MARK: &str = "\u{feff}";
 pub struct ConfigFile {
     /// As it was named.
     pub path: PathBuf,
-    /// Where it lies, without links.
+    /// Its real path, without links.
     pub place: PathBuf,
     grant: Grant,
     version: Version,
-    /// With the mark at its start.
+    /// With its byte order mark.
     whole: String,
 }
 
 /// Why a file is neither read nor replaced.
 #[derive(Debug, Error)]
 pub enum FileError {
-    /// The system did not let it.
+    /// The system refused to read it.
     #[error("{0}")]
     System(#[from] io::Error),
     /// It is a directory, a device, a FIFO or a socket.
     #[error("not a regular file")]
     Special,
-    /// It is larger than is read.
+    /// It is larger than the limit.
     #[error("larger than {} MiB", LARGEST >> 20)]
     TooLarge,
     /// Another user owns it.
     #[error("another user owns it")]
     NotOwned,
-    /// A confined server could have made it lead there.
+    /// A confined server could have created the link that leads there.
     #[error("it is a link, and a confined server could have written `{}`; to adopt that file, name it", Shown::new(.0))]
     Planted(PathBuf),
     /// A link in a project leads out of it.
@@ -78,14 +78,14 @@ impl From<GrantError> for FileError {
 }
 
 impl ConfigFile {
-    /// Opens a file by its absolute path; `None` if it does not exist. A project's file must lie in the project.
+    /// Opens a file by its absolute path; `None` if it does not exist. A project's file must be inside the project.
     pub fn open_ambient(
         path: &Path,
         project: Option<&Path>,
         material: &Material,
     ) -> Result<Option<ConfigFile>, FileError> {
         let Some(followed) = follow_ambient(path) else {
-            // A loop, or a directory that may not be searched: the system says which.
+            // A loop, or a directory that cannot be searched: the system says which.
             return match lookout_ambient(Resolver::detect()).check(path, Access::NONE) {
                 Ok(_) => Ok(None),
                 Err(denial) => Err(FileError::Refused(denial.for_operator())),
@@ -94,7 +94,7 @@ impl ConfigFile {
         if !followed.exists {
             return Ok(None);
         }
-        // SECURITY: a confined server that can write a link, or what a link leads to, must not choose which file is rewritten
+        // SECURITY: a confined server that can write a link, or its target, must not choose which file is rewritten
         // (test: a_planted_link_is_refused)
         let planted = followed.links.iter().chain((!followed.links.is_empty()).then_some(&followed.place));
         if let Some(place) = planted.into_iter().find(|place| material.holds(place)) {
@@ -110,7 +110,7 @@ impl ConfigFile {
         let grant = granted_ambient(&place)?;
         let file = grant.open()?;
         let (version, bytes) = (file.version(), file.read_whole(LARGEST)?);
-        // SECURITY: a file of another user's may say what its owner likes, and would become this user's
+        // SECURITY: another user's file may contain anything, and would become this user's
         // (test: a_file_of_another_user_is_refused)
         if file.into_file().metadata()?.uid() != rustix::process::geteuid().as_raw() {
             return Err(FileError::NotOwned);
@@ -123,22 +123,22 @@ impl ConfigFile {
         Ok(Some(ConfigFile { path: path.to_owned(), place, grant, version, whole }))
     }
 
-    /// Its text, without the mark that some editors put at the start.
+    /// Its text, without the byte order mark.
     pub fn text(&self) -> &str {
         self.whole.strip_prefix(MARK).unwrap_or(&self.whole)
     }
 
-    /// Whether the file is still what was read.
+    /// Checks that the file is still what was read.
     pub(super) fn is_unchanged(&self) -> Result<(), FileError> {
         let now = self.grant.open()?;
-        // The bytes, too: of two changes within one tick of the clock, the version shows only one.
+        // Compare the bytes, too: the version does not show a second change within one clock tick.
         if now.version() != self.version || now.read_whole(LARGEST)? != self.whole.as_bytes() {
             return Err(FileError::Changed);
         }
         Ok(())
     }
 
-    /// Replaces it at once, if it is still what was read. Mode and owner stay.
+    /// Replaces it atomically, if it is still what was read. Mode and owner stay.
     pub(super) fn replace(&self, text: &str) -> Result<(), FileError> {
         self.is_unchanged()?;
         let mark = if self.whole.starts_with(MARK) { MARK } else { "" };
@@ -151,7 +151,7 @@ fn granted_ambient(place: &Path) -> Result<Grant, FileError> {
     let parent = place.parent().ok_or(FileError::Special)?;
     let root = Root::from_path(parent, Origin::Flag).map_err(|error| FileError::Refused(error.to_string()))?;
     let set = RootSet::place_ambient([root], &Validation::new(None));
-    // The places that are closed by default are the ones that are edited here, on the user's word.
+    // This edits places that are closed by default, with the user's consent.
     let options = GuardOptions { restrictions: Arc::new(Restrictions::none()), ..GuardOptions::default() };
     let guard = Guard::new(set, options);
     let refused = |denial: rootward_core::Denial| FileError::Refused(denial.for_operator());

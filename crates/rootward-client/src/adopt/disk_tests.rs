@@ -15,7 +15,7 @@ use crate::import::{Around, Form, Holder};
 
 const OLD: &str = "{\n  \"mcpServers\": {\n    \"a\": {\"command\": \"x\", \"args\": [\"y\"]} // mine\n  }\n}\n";
 
-/// What a second server is added with.
+/// The text that adds a second server.
 const MORE: &str = ", // mine\n    \"b\": {\"command\": \"z\"}";
 
 /// A home with a config file in it.
@@ -124,7 +124,7 @@ fn two_adopts_and_one_undo() {
     home.adopt().unwrap();
     home.undo().unwrap();
     assert_eq!(home.text(), OLD);
-    // An entry that the user unwrapped by hand in between, and another command in its place.
+    // An entry that the user unwrapped by hand in between, and one with another command.
     home.adopt().unwrap();
     home.write(&OLD.replace("\"x\"", "\"other\""));
     home.adopt().unwrap();
@@ -145,7 +145,7 @@ fn an_entry_that_was_changed_stays_on_record() {
     assert_eq!(home.held().unwrap().record.entries.len(), 1);
     home.undo().unwrap();
     assert_eq!(home.text(), text);
-    // Once it is as it was written, it is undone, too.
+    // Once it is as it was written, it can be undone, too.
     home.write(&text.replace(r#""--root", "/srv", "--", "x""#, r#""--", "x""#));
     home.undo().unwrap();
     assert_eq!(home.text(), OLD.replace(" // mine", ", \"b\": {\"command\": \"z\"}"));
@@ -163,7 +163,7 @@ fn a_file_that_was_changed_meanwhile_stays() {
     changed(home.shelf.adopt_ambient(&config, Form::Cursor, &plan));
     assert_eq!(home.text(), "{}");
     assert!(home.held().is_none());
-    // Another file of the same text under the same name.
+    // Another file with the same text and name.
     home.write(OLD);
     let (config, plan) = home.planned();
     fs::rename(home.file(), home.top().join("aside")).unwrap();
@@ -175,7 +175,7 @@ fn a_file_that_was_changed_meanwhile_stays() {
     symlink("aside", home.file()).unwrap();
     assert!(home.shelf.adopt_ambient(&config, Form::Cursor, &plan).is_err());
     assert_eq!(fs::read_to_string(home.top().join("aside")).unwrap(), OLD);
-    // It is undone only if it is what was shown, and if the record is.
+    // It is undone only if the file and the record are as shown.
     fs::remove_file(home.file()).unwrap();
     home.write(OLD);
     home.adopt().unwrap();
@@ -214,7 +214,7 @@ fn files_that_are_not_touched() {
 #[test]
 fn a_file_of_another_user_is_refused() {
     if !rustix::process::geteuid().is_root() {
-        // Only root can give a file away; everybody finds files of root's.
+        // Only root can give a file away, but everybody can find files of root.
         let found = ConfigFile::open_ambient(Path::new("/etc/passwd"), None, &Material::default());
         return assert!(matches!(found, Err(FileError::NotOwned | FileError::Refused(_))), "{found:?}");
     }
@@ -242,9 +242,9 @@ fn a_planted_link_is_refused() {
     for name in ["into", "given/out", "over"] {
         assert!(matches!(open(name), Err(FileError::Planted(_))), "{name}");
     }
-    // A project's own file is where servers may write, and wrapping it holds more.
+    // Servers may write a project's own file, and wrapping only confines more.
     assert!(open("given/mcp.json").unwrap().is_some());
-    // A link of the user's stays one.
+    // The user's link stays a link.
     let config = open("good").unwrap().unwrap();
     config.replace("{}").unwrap();
     assert!(fs::symlink_metadata(top.join("good")).unwrap().is_symlink());
@@ -273,7 +273,7 @@ fn a_project_is_not_left_by_a_link() {
 fn nothing_is_lost_where_nothing_can_be_written() {
     let home = Home::with(OLD);
     let (config, plan) = home.planned();
-    // The state directory is a file: there is no place for the backup, so the config stays.
+    // The state directory is a file: the backup cannot be written, so the config stays unchanged.
     fs::create_dir_all(home.top().join(".local/state")).unwrap();
     fs::write(home.top().join(".local/state/rootward"), "").unwrap();
     assert!(matches!(home.shelf.adopt_ambient(&config, Form::Cursor, &plan), Err(ShelfError::System { .. })));
@@ -281,7 +281,7 @@ fn nothing_is_lost_where_nothing_can_be_written() {
     fs::remove_file(home.top().join(".local/state/rootward")).unwrap();
     home.adopt().unwrap();
     let (wrapped, held) = (home.text(), home.held().unwrap());
-    // The config cannot be read again: the record is as before.
+    // The config cannot be read again: the record stays unchanged.
     home.write(&wrapped.replace(" // mine", MORE));
     let (config, plan) = home.planned();
     let before = home.text();
@@ -302,12 +302,12 @@ fn records_that_are_not_used() {
     let directory = home.top().join(".local/state/rootward/adopt");
     let record = directory.join(Record::name_for(&home.file())).with_extension("json");
     let text = fs::read_to_string(&record).unwrap();
-    // A record for one file under the name of another's.
+    // The record of one file under another file's name.
     fs::write(&record, text.replace("mcp.json", "other.json")).unwrap();
     assert!(matches!(home.shelf.record_ambient(&home.file()), Err(ShelfError::Record { .. })));
     let (held, refused) = home.shelf.records_ambient().unwrap();
     assert_eq!((held.len(), refused.len()), (0, 1));
-    // Neither is the file adopted again over it.
+    // The file is not adopted again over it either.
     assert!(matches!(home.adopt(), Err(ShelfError::Record { .. })));
     fs::remove_file(&record).unwrap();
     symlink("/dev/zero", &record).unwrap();

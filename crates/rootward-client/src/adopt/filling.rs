@@ -1,4 +1,5 @@
-//! The variables that a client fills in: filled in here, to start a server as the client does, or written as the hub's configuration has them.
+//! The variables that a client expands: expanded here, to start a server as the client does, or translated for the
+//! hub's configuration.
 
 use rootward_core::env::Environment;
 use thiserror::Error;
@@ -22,7 +23,7 @@ enum Piece<'t> {
     Bare(&'t str),
 }
 
-/// A text of an entry as the client passes it on.
+/// A text of an entry as the client expands it.
 pub fn fill(text: &str, form: Form, environment: &Environment, around: &Around) -> Result<String, Unfilled> {
     let syntax = form.syntax();
     let mut filled = String::with_capacity(text.len());
@@ -39,7 +40,7 @@ pub fn fill(text: &str, form: Form, environment: &Environment, around: &Around) 
     Ok(filled)
 }
 
-/// A text of an entry in the words of the hub's configuration. The error is a form that the hub does not have.
+/// A text of an entry in the syntax of the hub's configuration. The error is a form that the hub does not support.
 pub(super) fn for_hub(text: &str, form: Form) -> Result<String, Unfilled> {
     let syntax = form.syntax();
     // `$${` is a literal `${` there.
@@ -51,7 +52,7 @@ pub(super) fn for_hub(text: &str, form: Form) -> Result<String, Unfilled> {
                 literal.push_str(text);
                 continue;
             }
-            // Braces are not a variable by themselves.
+            // Braces alone are not a variable.
             Piece::Braced { name, written }
                 if syntax == Syntax::Opencode && !["env:", "file:"].iter().any(|form| name.starts_with(form)) =>
             {
@@ -70,16 +71,16 @@ pub(super) fn for_hub(text: &str, form: Form) -> Result<String, Unfilled> {
     Ok(whole)
 }
 
-/// A variable as the hub's configuration has it, if the hub gives it the same value.
+/// A variable in the syntax of the hub's configuration, if the hub gives it the same value.
 fn variable_for_hub(name: &str, written: &str, syntax: Syntax) -> Option<String> {
-    // What the hub takes for something else than a variable of the environment.
+    // Names that the hub does not treat as environment variables.
     const WORDS: [&str; 5] = ["root", "roots", "workspaceFolder", "userHome", "pathSeparator"];
     const OF_EDITORS: [&str; 4] = ["workspaceFolder", "userHome", "pathSeparator", "/"];
     let of_environment = name.strip_prefix("env:");
     match syntax {
         Syntax::Shell | Syntax::Gemini => (!WORDS.contains(&name)).then(|| written.to_owned()),
         Syntax::Editor => (of_environment.is_some() || OF_EDITORS.contains(&name)).then(|| written.to_owned()),
-        // One that is not set is empty there.
+        // An unset variable is empty there.
         Syntax::Opencode => of_environment.map(|name| format!("${{{name}:-}}")),
         Syntax::Nothing => None,
     }
@@ -131,7 +132,7 @@ fn value(
         (Syntax::Shell, None, _) => variable(name).ok_or_else(unfilled),
         (Syntax::Gemini, None, _) => Ok(variable(name).unwrap_or_else(|| written.to_owned())),
         (Syntax::Opencode, _, Some(name)) => Ok(variable(name).unwrap_or_default()),
-        // Braces are no variable by themselves.
+        // Braces alone are not a variable.
         (Syntax::Opencode, ..) if !name.starts_with("file:") => Ok(written.to_owned()),
         (Syntax::Editor, _, Some(name)) => variable(name).ok_or_else(unfilled),
         (Syntax::Editor, ..) => {

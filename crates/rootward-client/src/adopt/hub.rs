@@ -1,4 +1,4 @@
-//! One entry for the hub in the place of a table's servers, which move into the hub's configuration.
+//! One entry for the hub replaces a table's servers, which move to the hub's configuration.
 
 use std::path::{Path, PathBuf};
 
@@ -11,10 +11,10 @@ use super::record::{RecordError, hash, is_rootward, is_table};
 use super::wrapping::{Caller, NotHeld, Verdict, judge, usual_roots};
 use crate::import::{Client, Form, Found, Holder, Node, Server, Transport, Value, tree};
 
-/// How many names are tried for an entry.
+/// How many names to try for an entry.
 const NAMES: usize = 9;
 
-/// A hub that took the place of servers, for the record.
+/// A hub that replaced servers, for the record.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AdoptedHub {
@@ -34,7 +34,7 @@ pub struct AdoptedHub {
     pub written: String,
 }
 
-/// A hub that is to take the place of servers.
+/// A planned hub that will replace servers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PlannedHub {
     /// What the record says about it.
@@ -43,12 +43,12 @@ pub struct PlannedHub {
     pub config: String,
 }
 
-/// What a hub is planned with.
+/// The context for planning a hub.
 #[expect(missing_debug_implementations, reason = "functions have no text")]
 pub struct HubTerms<'t> {
     /// How config files call this program.
     pub caller: &'t Caller,
-    /// The file's text without what Rootward put into it before.
+    /// The file's text without anything that Rootward added before.
     pub bare: &'t str,
     /// Where the configuration for the servers of a table goes.
     pub file: &'t dyn Fn(&[String]) -> Option<PathBuf>,
@@ -72,7 +72,7 @@ impl AdoptedHub {
         place.split_last().is_some_and(|(name, table)| table == self.table && self.servers.contains(name))
     }
 
-    /// Whether Rootward could have written it.
+    /// Checks that Rootward could have written it.
     pub(super) fn check(&self, form: Form) -> Result<(), RecordError> {
         let is_hub = match &self.words[..] {
             [program, verb, option, file, ..] => {
@@ -95,11 +95,12 @@ struct Moving<'n> {
     servers: Vec<(String, HubEntry)>,
     /// The entry of the first.
     first: &'n Node,
-    /// Variables that the client is to pass on.
+    /// Variables that the client should pass on.
     passed: Vec<String>,
 }
 
-/// Plans a hub for each table of a file's text that has servers for it. The text is read already, see [`plan_found`](super::plan_found).
+/// Plans a hub for each table of a file's text that has servers for it. The text is already parsed, see
+/// [`plan_found`](super::plan_found).
 pub fn plan_hub(form: Form, text: &str, found: Found, holder: Holder, terms: &HubTerms<'_>) -> Result<Plan, PlanError> {
     let top = tree(form, terms.bare).map_err(PlanError::Damaged)?;
     let document = Document::parse(form, terms.bare)?;
@@ -123,7 +124,7 @@ pub fn plan_hub(form: Form, text: &str, found: Found, holder: Holder, terms: &Hu
         };
         let is_wrapped = judge(&server, form.client(), holder, terms.caller) == Verdict::Wrapped;
         servers.push(match verdict {
-            // What stays is still held by itself.
+            // A server that stays is still wrapped on its own.
             Verdict::NotHeld(_) if is_wrapped => Planned { server, verdict: Verdict::Wrapped },
             verdict => Planned { server: own, verdict },
         });
@@ -158,7 +159,7 @@ fn is_hub(server: &Server) -> bool {
     matches!(&server.transport, Transport::Command(line) if line.rootward_verb() == Some("hub"))
 }
 
-/// The server as it is without Rootward before its command.
+/// The server without Rootward before its command.
 fn with_own_command(server: &Server, form: Form, bare: &Document<'_>) -> Server {
     let mut own = server.clone();
     let entry = place_of(form, server).and_then(|place| bare.entry(form, &place).ok().flatten());
@@ -215,7 +216,7 @@ fn moved<'n>(
     Ok(())
 }
 
-/// The text with one entry in the place of these servers.
+/// The text with one entry in place of these servers.
 fn put_hub(
     form: Form,
     holder: Holder,
@@ -246,7 +247,8 @@ fn put_hub(
     Ok((text, PlannedHub { adopted, config }))
 }
 
-/// A name that no entry of the table has. Clients merge the servers of all scopes by their names, so each scope has its own.
+/// A name that no entry of the table has. Clients merge the servers of all scopes by name, so each scope has its
+/// own.
 fn name(form: Form, holder: Holder, text: &str, table: &[String]) -> Option<String> {
     let usual = match (holder, table.len()) {
         (Holder::Project, _) => "rootward-project",

@@ -1,4 +1,4 @@
-//! A server's entry as the hub's configuration has it, and the hub's entry as a client has it.
+//! A server's entry in the hub's configuration, and the hub's entry in a client's file.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -6,19 +6,20 @@ use super::filling::for_hub;
 use super::wrapping::is_passed;
 use crate::import::{CommandLine, CommandShape, Enabled, FileVariables, Form, Holder, Node, Server, Value};
 
-/// Keys that the hub reads, and that mean nothing in an entry with a command, or something else to its client.
+/// Keys that the hub reads, but that have no meaning, or another one, in a client's entry with a command.
 const OF_THE_HUB: [&str; 7] = ["env", "envFile", "headers", "transport", "url", "serverUrl", "httpUrl"];
 
-/// Keys of an entry that decide how its server is held.
+/// Keys of an entry that decide how its server is confined.
 const SETTINGS: [&str; 3] = ["rootward", "sandbox", "sandboxEnabled"];
 
-/// Keys that the hub calls otherwise.
+/// Keys that have another name in the hub's configuration.
 const RENAMED: [(&str, &str); 2] = [("enabled_tools", "includeTools"), ("disabled_tools", "disabledTools")];
 
 /// A server's keys in the hub's configuration, in order.
 pub(super) type HubEntry = Vec<(String, Json)>;
 
-/// A server as the hub's configuration has it; the error says why the hub cannot have it. `node` is its entry in the client's file.
+/// A server's entry for the hub's configuration; the error says why the hub cannot run it. `node` is its entry in
+/// the client's file.
 pub(super) fn hub_entry(
     form: Form,
     holder: Holder,
@@ -32,7 +33,7 @@ pub(super) fn hub_entry(
     if holder == Holder::Project
         && let Some(found) = written.iter().find(|key| SETTINGS.contains(&key.name.as_str()))
     {
-        return Err(format!("the project's file sets `{}`, which would decide how the server is held", found.name));
+        return Err(format!("the project's file sets `{}`, which would decide how the server is confined", found.name));
     }
     if line.variables_file.is_some() && !matches!(line.from_file, FileVariables::Known(_)) {
         return Err("the file with its variables cannot be read here".to_owned());
@@ -89,7 +90,7 @@ fn json_of(node: &Node) -> Option<Json> {
         Value::Truth(truth) => Json::from(*truth),
         Value::Number(number) => serde_json::from_str(number).unwrap_or_else(|_| Json::from(number.as_str())),
         Value::Null => Json::Null,
-        // JSON has none, and no key that the hub reads is one.
+        // JSON has no dates, and no key that the hub reads is one.
         Value::Date => return None,
     })
 }
@@ -105,7 +106,8 @@ pub(super) fn configuration(servers: &[(String, HubEntry)]) -> String {
     format!("{{\n  \"mcpServers\": {{\n{}\n  }}\n}}\n", servers.join(",\n"))
 }
 
-/// The entry of a hub in the client's own format, written like the entry `first`. `passed` are variables that the client is to pass on.
+/// The entry of a hub in the client's own format, written like the entry `first`. `passed` are variables that the
+/// client should pass on.
 pub(super) fn client_entry(form: Form, name: &str, words: &[String], first: &Node, passed: &[String]) -> String {
     let list = |words: &[String], literal: fn(&str) -> String| {
         format!("[{}]", words.iter().map(|word| literal(word)).collect::<Vec<_>>().join(", "))
@@ -125,7 +127,7 @@ pub(super) fn client_entry(form: Form, name: &str, words: &[String], first: &Nod
         CommandShape::Table if is_table => format!("\"command\": {{ {} }}", split("path")),
         CommandShape::Table | CommandShape::Split => split("command"),
     };
-    // Some clients want to be told what kind of entry it is.
+    // Some clients require the kind of entry.
     let kind = ["type", "source"].into_iter().filter_map(|key| match &first.get(key)?.value {
         Value::Text(kind) => Some(format!("\"{key}\": {}, ", literal(kind))),
         _ => None,

@@ -12,12 +12,12 @@ use super::record::hash;
 use super::shelf::{Shelf, ShelfError, read_ambient, remove_ambient, system};
 use crate::import::{Form, Holder};
 
-/// How many names are tried for one file.
+/// How many names to try for one file.
 const NAMES: usize = 9;
 
 impl Shelf {
-    /// Where the configuration of a hub goes that takes the place of the servers at `table` of the file at `place`: a name that no file
-    /// has yet, and that is not among `taken`. None if the environment names no settings directory.
+    /// Where to write the configuration of the hub that replaces the servers at `table` of the file at `place`: a
+    /// name that no file has yet, and that is not in `taken`. `None` if the environment names no settings directory.
     pub fn hub_path_ambient(
         &self,
         (form, holder): (Form, Holder),
@@ -36,9 +36,10 @@ impl Shelf {
         paths.find(|path| !taken.contains(path) && is_free(path))
     }
 
-    /// Removes a hub's configuration, if it still is what was written. Whether it is gone.
+    /// Removes a hub's configuration, if it is unchanged. Returns whether it is gone.
     pub(super) fn remove_hub_ambient(&self, hub: &AdoptedHub) -> bool {
-        // SECURITY: a record that was planted must not remove other files (test: a_planted_record_removes_no_other_file)
+        // SECURITY: a planted record must not remove other files
+        // (test: a_planted_record_removes_no_other_file)
         if hub.file.parent() != self.hubs.as_deref() {
             return false;
         }
@@ -50,12 +51,12 @@ impl Shelf {
     }
 }
 
-/// Configurations that were just written. They are removed again unless they are kept.
+/// Configurations that were just written. They are removed on drop unless they are kept.
 #[derive(Debug)]
 pub(super) struct NewFiles(Vec<PathBuf>);
 
 impl NewFiles {
-    /// Writes the configurations of hubs. No file is replaced.
+    /// Writes the configurations of hubs. Never replaces a file.
     pub(super) fn write_ambient(hubs: &[PlannedHub]) -> Result<NewFiles, ShelfError> {
         let mut written = NewFiles(Vec::new());
         for PlannedHub { adopted: AdoptedHub { file, .. }, config } in hubs {
@@ -79,7 +80,7 @@ impl Drop for NewFiles {
     }
 }
 
-/// A new file that only the user can read: its entries may have tokens.
+/// A new file that only the user can read: its entries may contain tokens.
 #[expect(clippy::disallowed_methods, reason = "a file of Rootward's own")]
 fn create_ambient(path: &Path) -> io::Result<File> {
     DirBuilder::new().recursive(true).mode(0o700).create(path.parent().unwrap_or(path))?;

@@ -1,4 +1,4 @@
-//! One entry for the hub in the place of servers: planned, and taken out again.
+//! One entry for the hub in place of servers: planned, and undone.
 
 #![expect(clippy::disallowed_methods, reason = "tests lay out files")]
 
@@ -29,14 +29,14 @@ fn configs(plan: &Plan) -> Vec<Value> {
     plan.hubs.iter().map(|hub| serde_json::from_str(&hub.config).unwrap()).collect()
 }
 
-/// The record of a plan, as it is read again.
+/// The record of a plan, after it is parsed again.
 fn record(form: Form, plan: &Plan) -> Record {
     let hubs = plan.hubs.iter().map(|hub| hub.adopted.clone()).collect();
     let record = Record { file: "/x".into(), form, entries: Vec::new(), hubs, written: hash(plan.text.as_bytes()) };
     Record::read(&record.text().unwrap()).unwrap()
 }
 
-/// What the file and the hubs' configurations become, and that undoing gives the file back.
+/// What the file and the hubs' configurations become; also checks that undoing restores the file.
 #[track_caller]
 fn check(form: Form, text: &str, expect: &str, servers: &[Value]) {
     let plan = planned(form, Holder::User, text);
@@ -124,7 +124,7 @@ fn what_the_hub_cannot_have_stays() {
     check(Form::Gemini, r#"{"mcp": {"allowed": ["a"]}, "mcpServers": {"a": {"command": "x"}}}"#, "`mcp.allowed`");
     check(Form::Codex, "[mcp_servers.a]\ncommand = 'x'\ncwd = '/srv'\n", "it has directories of its own");
     check(Form::Codex, "mcp_servers = { a = { command = 'x' } }\n", "not in a table of their own");
-    // The others move all the same.
+    // The others still move.
     let text = r#"{"mcpServers": {"a": {"command": "refused"}, "b": {"command": "x"}, "c": {"command": "docker"}}}"#;
     let plan = planned(Form::Cursor, Holder::User, text);
     assert_eq!(configs(&plan), [json!({"mcpServers": {"b": {"command": "x"}}})]);
@@ -156,7 +156,7 @@ fn a_hub_that_was_changed_since_stays() {
     assert_eq!(left(&plan.text.replace("\"/c/1.json\"", "\"/c/1.json\", \"--root\", \"/srv\"")), Left::Changed);
     assert_eq!(left(&plan.text.replace("\"rootward\":", "\"other\":")), Left::Gone);
     assert!(!Left::Changed.is_settled() && Left::Gone.is_settled());
-    // What was added since stays, too.
+    // Later additions stay, too.
     let since = plan.text.replace("\n  }\n}", ",\n    \"c\": {\"command\": \"z\"} // mine\n  }\n}");
     let undone = record.undo(&since, Some(text)).unwrap();
     assert_eq!(undone.text, text.replace("\n  }\n}", ",\n    \"c\": {\"command\": \"z\"} // mine\n  }\n}"));
@@ -228,7 +228,7 @@ fn every_file_has_a_name_of_its_own() {
     assert_eq!(path(Holder::Project, "/h/a", &[]), second.replace(".json", "-2.json"));
 }
 
-/// Whatever a file holds, what is changed in it can be undone: with the backup, and from the record alone.
+/// For any file content, changes can be undone: with the backup, and from the record alone.
 #[test]
 fn any_text_that_a_hub_is_put_into_can_be_undone() {
     let piece = proptest::sample::select(&PIECES[..]).prop_map(str::to_owned);
@@ -261,7 +261,7 @@ fn any_text_that_a_hub_is_put_into_can_be_undone() {
     });
 }
 
-/// Servers in any style and order, with others between them that stay.
+/// Servers in any style and order, mixed with others that stay.
 #[test]
 fn a_hub_and_back_is_the_identity() {
     let name = || prop_oneof![3 => "[a-z]{1,3}", 1 => ".{1,3}"];

@@ -1,6 +1,7 @@
-//! A file's text as it may be shown: values of variables and headers, and whatever else looks like a secret, are hidden.
+//! A file's text that is safe to show: values of variables and headers, and anything else that looks like a secret,
+//! are hidden.
 //!
-//! This is for eyes. What looks like nothing in particular is shown.
+//! This only protects against onlookers: a secret that looks like ordinary text is shown.
 
 use std::ops::Range;
 
@@ -11,7 +12,7 @@ use toml_edit::{Document, Item, Value as Toml};
 
 use crate::import::{Form, JSON, secrets};
 
-/// Hides what looks like a secret. A text that cannot be read is hidden whole.
+/// Hides what looks like a secret. A text that cannot be parsed is hidden entirely.
 pub fn masked(form: Form, text: &str) -> String {
     let mut masks = Masks { form, found: Vec::new() };
     let read = if form == Form::Codex { masks.toml(text) } else { masks.json(text) };
@@ -65,7 +66,7 @@ impl Masks {
         shown
     }
 
-    /// Hides a string if it is shown differently.
+    /// Hides a string if its shown form differs.
     fn string(&mut self, range: Range<usize>, value: &str, shown: &str) {
         if shown != value {
             self.found.push((range, format!("\"{}\"", shown.replace(['"', '\\'], secrets::HIDDEN))));
@@ -124,7 +125,7 @@ impl Masks {
         let parsed = Document::parse(text).ok()?;
         let mut spans = Vec::new();
         self.toml_item(parsed.as_item(), About::TOP, &mut spans);
-        // A `#` that is in neither a key nor a string begins a comment.
+        // A `#` outside of keys and strings begins a comment.
         let mut position = 0;
         for line in text.split_inclusive('\n') {
             let end = position + line.trim_end_matches(['\r', '\n']).len();

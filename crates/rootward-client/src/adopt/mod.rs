@@ -1,15 +1,18 @@
-//! Puts `rootward wrap` before the servers in other clients' config files, or one `rootward hub` in their place, and takes it out again.
+//! Puts `rootward wrap` before the servers in other clients' config files, or replaces them with one `rootward hub`,
+//! and undoes it.
 //!
-//! A file is edited in place: only the words of a server's command change, or servers give way to the entry of a hub. Comments, order, white space and keys that nobody knows stay
-//! as they are. Before a file is replaced, a backup and a record of the change are written to Rootward's state directory.
+//! A file is edited in place: only the words of a server's command change, or servers are replaced by the entry of a
+//! hub. Comments, order, white space and unknown keys stay as they are. Before a file is replaced, a backup and a
+//! record of the change are written to Rootward's state directory.
 //!
-//! - [`judge`]: what becomes of one server; [`Wrapping`]: the words that come before its command.
-//! - [`plan`]: a file's text with every server wrapped that can be. [`recognise`]: which client's file a text is.
-//! - [`plan_hub`]: a file's text with one entry for the hub in the place of the servers that the hub can run.
+//! - [`judge`]: what happens to one server; [`Wrapping`]: the words that come before its command.
+//! - [`plan`]: a file's text with every server wrapped that can be. [`recognise`]: which client a file belongs to.
+//! - [`plan_hub`]: a file's text with one entry for the hub in place of the servers that the hub can run.
 //! - [`ConfigFile`]: a file that is read safely and replaced only if it is still the same.
 //! - [`Shelf`]: the records and backups; [`Shelf::adopt_ambient`] and [`Shelf::undo_ambient`] change files.
-//! - [`masked`]: a file's text as it may be shown.
-//! - [`fill`]: a text with the variables that the client fills in; [`variables_ambient`]: those in a file that an entry names.
+//! - [`masked`]: a file's text that is safe to show.
+//! - [`fill`]: a text with the client's variables expanded; [`variables_ambient`]: those in a file that an entry
+//!   names.
 //!
 //! ```
 //! use rootward_client::adopt::{Called, Caller, plan};

@@ -14,13 +14,13 @@ use crate::store::Mistake;
 pub struct Plan {
     /// Every server in the file's order.
     pub servers: Vec<Planned>,
-    /// What looked like a server and was not understood.
+    /// What looked like a server but was not understood.
     pub not_understood: Vec<Mistake>,
     /// The new text.
     pub text: String,
-    /// What is different in it, for the record.
+    /// The changes, for the record.
     pub changes: Vec<Adopted>,
-    /// The hubs that take the place of servers.
+    /// The hubs that replace servers.
     pub hubs: Vec<PlannedHub>,
 }
 
@@ -31,19 +31,19 @@ impl Plan {
     }
 }
 
-/// A server and what becomes of it.
+/// A server and what happens to it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Planned {
     /// The server.
     pub server: Server,
-    /// What becomes of it.
+    /// What happens to it.
     pub verdict: Verdict,
 }
 
 /// Why a file cannot be adopted.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum PlanError {
-    /// Its text is not of its format.
+    /// Its text is not in its format.
     #[error("{0}")]
     Damaged(Mistake),
     /// It cannot be edited.
@@ -57,7 +57,8 @@ pub fn plan(form: Form, text: &str, around: &Around, holder: Holder, caller: &Ca
     plan_found(form, text, found, holder, caller)
 }
 
-/// The same where the text is read already: the caller may have added the variables of other files ([`CommandLine::from_file`]).
+/// The same for a text that is already parsed: the caller may have added the variables of other files
+/// ([`CommandLine::from_file`]).
 ///
 /// [`CommandLine::from_file`]: crate::import::CommandLine::from_file
 pub fn plan_found(form: Form, text: &str, found: Found, holder: Holder, caller: &Caller) -> Result<Plan, PlanError> {
@@ -80,7 +81,7 @@ pub fn plan_found(form: Form, text: &str, found: Found, holder: Holder, caller: 
     Ok(Plan { servers, not_understood: found.not_understood, text, changes, hubs: Vec::new() })
 }
 
-/// The change of one entry, if the text has it where it is expected and says what was read.
+/// The change to one entry, if it is where it is expected and says what was parsed.
 fn adopted(document: &Document<'_>, form: Form, server: &Server, before: &[String]) -> Result<Adopted, EditError> {
     const NOWHERE: EditError = EditError::Unclear("the entry is not where it is expected");
     let place = place_of(form, server).ok_or(NOWHERE)?;

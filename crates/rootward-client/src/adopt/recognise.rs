@@ -1,4 +1,4 @@
-//! Which client's file a file is: by its place, or by its keys.
+//! Which client a file belongs to: by its path, or by its keys.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use rootward_core::env::Environment;
 
 use crate::import::{Form, Holder, Platform, Value, project_files, tree, user_files};
 
-/// The names that say whose file it is, wherever it lies.
+/// File names that identify the client, in any directory.
 const NAMES: [(&str, Form); 6] = [
     (".claude.json", Form::ClaudeState),
     ("claude_desktop_config.json", Form::ClaudeDesktop),
@@ -16,7 +16,8 @@ const NAMES: [(&str, Form); 6] = [
     ("opencode.jsonc", Form::Opencode),
 ];
 
-/// Whose file it is, who answers for it, and which project it belongs to. `None` where neither its place nor its keys say so.
+/// The client of a file, who is responsible for it, and which project it belongs to. `None` if neither its path nor
+/// its keys tell.
 ///
 /// A file that is not one of the user's own belongs to a project: the author of the project wrote it.
 pub fn recognise(file: &Path, text: &str, environment: &Environment) -> Option<(Form, Holder, Option<PathBuf>)> {
@@ -37,7 +38,7 @@ pub fn recognise(file: &Path, text: &str, environment: &Environment) -> Option<(
     Some((form, Holder::Project, file.parent().map(Path::to_owned)))
 }
 
-/// Exactly one of the keys that clients have servers under.
+/// Exactly one of the keys that clients use for servers.
 fn by_keys(file: &Path, text: &str) -> Option<Form> {
     if file.extension().is_some_and(|extension| extension == "toml") {
         let top = tree(Form::Codex, text).ok()?;

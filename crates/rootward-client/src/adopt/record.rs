@@ -1,4 +1,4 @@
-//! The record of what was changed in one file: enough to take it out again, whatever else became of the file.
+//! The record of what was changed in one file: enough to undo it, whatever else happened to the file.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use super::edit::Arguments;
 use super::hub::AdoptedHub;
 use crate::import::Form;
 
-/// The version that is written and read.
+/// The version that this program writes and reads.
 const VERSION: u32 = 1;
 
 /// What was changed in one file.
@@ -18,11 +18,11 @@ const VERSION: u32 = 1;
 pub struct Record {
     /// The file, without links.
     pub file: PathBuf,
-    /// What it is made of.
+    /// Its format.
     pub form: Form,
     /// The entries that were wrapped.
     pub entries: Vec<Adopted>,
-    /// The hubs that took the place of servers.
+    /// The hubs that replaced servers.
     pub hubs: Vec<AdoptedHub>,
     /// The hash of the text that was written.
     pub written: String,
@@ -42,21 +42,21 @@ pub struct Adopted {
     pub arguments: Arguments,
 }
 
-/// Why a record is not used.
+/// Why a record cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum RecordError {
-    /// It is not what Rootward writes.
+    /// Rootward did not write it like this.
     #[error("it is damaged: {0}")]
     Damaged(String),
     /// Another version of Rootward wrote it.
     #[error("it has version {0}, which this program does not know")]
     Version(u32),
-    /// It says something that Rootward never does.
+    /// It contains something that Rootward never writes.
     #[error("it is not a record of Rootward's: {0}")]
     Foreign(&'static str),
 }
 
-/// The file's own form.
+/// The serialized form.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Kept {
@@ -75,7 +75,7 @@ struct Versioned {
 }
 
 impl Record {
-    /// Reads a record strictly.
+    /// Parses a record strictly.
     pub fn read(text: &str) -> Result<Record, RecordError> {
         let damaged = |error: serde_json::Error| RecordError::Damaged(error.to_string());
         let Versioned { version } = serde_json::from_str(text).map_err(damaged)?;
@@ -92,7 +92,7 @@ impl Record {
         if kept.written.len() != 64 || !kept.written.bytes().all(|digit| digit.is_ascii_hexdigit()) {
             return Err(RecordError::Foreign("its hash is not a hash"));
         }
-        // SECURITY: undoing takes out what Rootward put in and nothing else: a record that was planted must not edit other words
+        // SECURITY: undoing removes only what Rootward put in: a planted record must not edit other words
         // (test: a_planted_record_edits_nothing)
         for entry in &kept.entries {
             entry.check(form)?;
@@ -103,7 +103,7 @@ impl Record {
         Ok(Record { file, form, entries: kept.entries, hubs: kept.hubs, written: kept.written })
     }
 
-    /// The text that is kept; none where the file's path is not UTF-8.
+    /// The text to save; `None` if the file's path is not UTF-8.
     pub(super) fn text(&self) -> Option<String> {
         let kept = Kept {
             version: VERSION,
@@ -123,7 +123,7 @@ impl Record {
 }
 
 impl Adopted {
-    /// What the entry's command is now.
+    /// The entry's current command.
     pub fn wrapped(&self) -> Vec<String> {
         [&self.before[..], &self.words].concat()
     }
@@ -133,7 +133,7 @@ impl Adopted {
         self.place.last().map(String::as_str).unwrap_or_default()
     }
 
-    /// Whether Rootward could have written it.
+    /// Checks that Rootward could have written it.
     fn check(&self, form: Form) -> Result<(), RecordError> {
         let is_wrap = match &self.before[..] {
             [program, verb, .., end] => is_rootward(program) && verb == "wrap" && end == "--",
@@ -154,7 +154,7 @@ pub(super) fn is_rootward(program: &str) -> bool {
     program == "rootward" || program.ends_with("/rootward")
 }
 
-/// Whether servers are in the table at this place.
+/// Whether the table at this path of keys contains servers.
 pub(super) fn is_table(form: Form, place: &[String]) -> bool {
     let key = form.servers_key();
     match place {

@@ -1,4 +1,5 @@
-//! Records and backups of adopted files, in Rootward's state directory; and the changes themselves, in an order in which nothing is lost.
+//! Records and backups of adopted files, in Rootward's state directory; and the changes themselves, in an order that
+//! loses nothing.
 
 use std::ffi::OsStr;
 use std::fs::{DirBuilder, File, OpenOptions};
@@ -20,7 +21,7 @@ use super::record::{Record, RecordError, hash};
 use super::undo::{Left, Undone};
 use crate::import::Form;
 
-/// The largest record or backup that is read.
+/// The largest record or backup to read.
 const LARGEST: u64 = 64 << 20;
 
 /// Where records and backups are.
@@ -36,7 +37,7 @@ pub struct Shelf {
 pub struct Held {
     /// What was changed.
     pub record: Record,
-    /// The file's text without the changes, where there is a backup.
+    /// The file's text without the changes, if there is a backup.
     pub backup: Option<String>,
 }
 
@@ -48,7 +49,7 @@ pub enum ShelfError {
     System {
         /// The path it is about.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// A record cannot be used.
@@ -65,13 +66,13 @@ pub enum ShelfError {
     /// The config file cannot be replaced.
     #[error(transparent)]
     File(#[from] FileError),
-    /// An earlier change cannot be understood any more.
-    #[error("an earlier change cannot be taken out: {0}")]
+    /// An earlier change cannot be undone any more.
+    #[error("an earlier change cannot be undone: {0}")]
     Edit(#[from] EditError),
 }
 
 impl Shelf {
-    /// The shelf of one user; none where the environment names no state directory.
+    /// The shelf of one user; `None` if the environment names no state directory.
     pub fn of(directories: &Directories) -> Option<Shelf> {
         let hubs = directories.settings.as_ref().map(|settings| settings.join("hub"));
         Some(Shelf { directory: directories.state.as_ref()?.join("adopt"), hubs })
@@ -111,13 +112,14 @@ impl Shelf {
         self.directory.join(Record::name_for(place)).with_extension(extension)
     }
 
-    /// Writes the new text of a plan, with a record and a backup of what the file says without Rootward.
+    /// Writes the new text of a plan, with a record and a backup of the file without Rootward.
     pub fn adopt_ambient(&self, config: &ConfigFile, form: Form, plan: &Plan) -> Result<(), ShelfError> {
         let _lock = self.lock_ambient()?;
         config.is_unchanged()?;
         let before = self.record_ambient(&config.place)?;
         let after = merged(before.as_ref(), config, form, plan)?;
-        // In this order: a record of words that are not in the file does no harm, words without a record cannot be taken out.
+        // In this order: a record of words that are not in the file does no harm, but words without a record cannot
+        // be removed.
         let written = self.write_held_ambient(&after).and_then(|()| {
             let files = NewFiles::write_ambient(&plan.hubs)?;
             config.replace(&plan.text)?;
@@ -133,8 +135,8 @@ impl Shelf {
         written
     }
 
-    /// Writes what undoing made of a file, and removes the record if nothing of it is left. Returns the configurations of hubs that stay,
-    /// because somebody changed them since or took their entry out.
+    /// Writes the result of undoing, and removes the record if nothing of it is left. Returns the hub configurations
+    /// that stay, because somebody changed them or removed their entry.
     pub fn undo_ambient(&self, held: &Held, config: &ConfigFile, undone: &Undone) -> Result<Vec<PathBuf>, ShelfError> {
         let _lock = self.lock_ambient()?;
         config.is_unchanged()?;
@@ -177,7 +179,7 @@ impl Shelf {
         Ok(())
     }
 
-    /// Waits for other processes that change adopted files, until it is dropped.
+    /// Waits for other processes that change adopted files; held until it is dropped.
     #[expect(clippy::disallowed_methods, reason = "a directory of Rootward's own")]
     fn lock_ambient(&self) -> Result<File, ShelfError> {
         let path = self.directory.join("lock");
@@ -196,12 +198,12 @@ impl Shelf {
     }
 }
 
-/// Those that the record still has to do with.
+/// The entries that the record still needs.
 fn unsettled<E: Clone>(left: &[(E, Left)]) -> Vec<E> {
     left.iter().filter(|(_, left)| !left.is_settled()).map(|(entry, _)| entry.clone()).collect()
 }
 
-/// The record and the backup after this plan, with what earlier ones put into the file.
+/// The record and the backup after this plan, merged with earlier ones.
 fn merged(before: Option<&Held>, config: &ConfigFile, form: Form, plan: &Plan) -> Result<Held, ShelfError> {
     let (mut entries, mut hubs) = (Vec::new(), Vec::new());
     let mut backup = config.text().to_owned();
@@ -225,13 +227,13 @@ pub(super) fn system(path: &Path, source: io::Error) -> ShelfError {
     ShelfError::System { path: path.to_owned(), source }
 }
 
-/// A record with its backup; none where there is no record.
+/// A record with its backup; `None` if there is no record.
 fn held_ambient(path: &Path) -> Result<Option<Held>, ShelfError> {
     let read = |path: &Path| read_ambient(path).map_err(|source| system(path, source));
     let Some(text) = read(path)? else { return Ok(None) };
     let refused = |error| ShelfError::Record { path: path.to_owned(), error };
     let record = Record::read(&text).map_err(refused)?;
-    // SECURITY: a record speaks for one file, whose hash is its name: a copy of it must not speak for another
+    // SECURITY: a record is only valid for the file whose hash is its name: a copy of it must not apply to another
     // (test: records_that_are_not_used)
     if path.file_stem() != Some(OsStr::new(&Record::name_for(&record.file))) {
         return Err(refused(RecordError::Foreign("its name is that of another file's")));
@@ -241,7 +243,7 @@ fn held_ambient(path: &Path) -> Result<Option<Held>, ShelfError> {
 
 #[expect(clippy::disallowed_methods, reason = "a file of Rootward's own")]
 pub(super) fn read_ambient(path: &Path) -> io::Result<Option<String>> {
-    // Neither through a link nor from a FIFO, which would keep the program waiting.
+    // Not through a link, and not from a FIFO, which would block.
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
     let file = match OpenOptions::new().read(true).custom_flags(flags).open(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -257,7 +259,8 @@ pub(super) fn read_ambient(path: &Path) -> io::Result<Option<String>> {
     Ok(Some(text))
 }
 
-/// Writes a file that only the user can read, at once. One temporary name is enough: only the holder of the lock writes.
+/// Writes a file that only the user can read, atomically. One temporary name is enough: only the holder of the lock
+/// writes.
 #[expect(clippy::disallowed_methods, reason = "a file of Rootward's own")]
 fn write_ambient(path: &Path, text: &str) -> io::Result<()> {
     let mut new = path.as_os_str().to_owned();
@@ -267,7 +270,7 @@ fn write_ambient(path: &Path, text: &str) -> io::Result<()> {
     let mut options = OpenOptions::new();
     let written = options.write(true).create_new(true).mode(0o600).open(&new).and_then(|mut file| {
         file.write_all(text.as_bytes())?;
-        // A rename may reach the disk before what is in the file does.
+        // A rename may reach the disk before the file's content does.
         file.sync_all()
     });
     let named = written.and_then(|()| std::fs::rename(&new, path));
@@ -275,7 +278,7 @@ fn write_ambient(path: &Path, text: &str) -> io::Result<()> {
         let _ = remove_ambient(&new);
     }
     named?;
-    // The new name is on disk when its directory is (fsync(2)).
+    // The new name is on disk only once its directory is (fsync(2)).
     File::open(path.parent().unwrap_or(path))?.sync_all()
 }
 

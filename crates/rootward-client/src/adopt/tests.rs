@@ -1,4 +1,4 @@
-//! Files as each client writes them: wrapped, and back again.
+//! Files as each client writes them: wrapped, and undone.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -25,7 +25,7 @@ fn record(form: Form, plan: &Plan) -> Record {
     }
 }
 
-/// What the file becomes, and that undoing gives it back: with the backup, and without.
+/// What the file becomes; also checks that undoing restores it, with the backup and without.
 #[track_caller]
 fn check(form: Form, text: &str, expect: &str) {
     let plan = planned(form, text);
@@ -35,7 +35,7 @@ fn check(form: Form, text: &str, expect: &str) {
         let undone = record.undo(&plan.text, backup).unwrap();
         assert_eq!((undone.text.as_str(), &undone.left[..]), (text, &[][..]), "{text}");
     }
-    // What is wrapped is not wrapped again.
+    // A wrapped server is not wrapped again.
     assert_eq!(planned(form, expect).text, expect);
 }
 
@@ -230,7 +230,7 @@ fn what_is_not_understood_is_left_alone() {
     );
 }
 
-/// What undoing makes of a file that was changed since.
+/// The result of undoing for a file that was changed since.
 fn undone(old: &str, since: impl Fn(&str) -> String) -> Undone {
     let plan = planned(Form::Cursor, old);
     record(Form::Cursor, &plan).undo(&since(&plan.text), Some(old)).unwrap()
@@ -242,7 +242,7 @@ fn what_changed_since_stays() {
     let result = undone(old, |text| text.replace("\n  }\n}", ",\n    \"c\": {\"command\": \"z\"} // mine\n  }\n}"));
     assert_eq!(result.text, old.replace("\n  }\n}", ",\n    \"c\": {\"command\": \"z\"} // mine\n  }\n}"));
     assert_eq!((result.entries.len(), result.left.len()), (2, 0));
-    // A client writes the whole file again.
+    // A client rewrites the whole file.
     let result = undone(old, |text| {
         let parsed: serde_json::Value = serde_json::from_str(text).unwrap();
         serde_json::to_string_pretty(&parsed).unwrap()
@@ -309,7 +309,7 @@ fn a_planted_record_edits_nothing() {
     }
 }
 
-/// Whatever a file holds, adopting it ends with an answer, and what it changes can be undone.
+/// For any file content, adopting returns, and its changes can be undone.
 #[test]
 fn any_text_that_can_be_adopted_can_be_undone() {
     let piece = proptest::sample::select(&PIECES[..]).prop_map(str::to_owned);

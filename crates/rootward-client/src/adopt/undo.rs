@@ -1,4 +1,4 @@
-//! Takes the words out again that were put before commands.
+//! Removes the words that were put before commands.
 
 use super::edit::{self, Change, Document, EditError};
 use super::hub::AdoptedHub;
@@ -14,7 +14,7 @@ pub struct Undone {
     pub entries: Vec<Adopted>,
     /// The entries that stay as they are.
     pub left: Vec<(Adopted, Left)>,
-    /// The hubs that give way to their servers.
+    /// The hubs that are replaced by their servers.
     pub hubs: Vec<AdoptedHub>,
     /// The hubs that stay.
     pub hubs_left: Vec<(AdoptedHub, Left)>,
@@ -30,9 +30,9 @@ impl Undone {
 /// Why an entry stays as it is.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Left {
-    /// It is not in the file any more.
+    /// It is no longer in the file.
     Gone,
-    /// It has its own command already.
+    /// It already has its own command.
     Unwrapped,
     /// Its command was changed since.
     Changed,
@@ -41,14 +41,14 @@ pub enum Left {
 }
 
 impl Left {
-    /// Whether the record has nothing more to say about it.
+    /// Whether the record no longer needs it.
     pub fn is_settled(&self) -> bool {
         matches!(self, Left::Gone | Left::Unwrapped)
     }
 }
 
 impl Record {
-    /// Undoes the changes in a text. Where it is exactly what was written, the backup takes its place.
+    /// Undoes the changes in a text. If it is exactly what was written, the backup replaces it.
     pub fn undo(&self, text: &str, backup: Option<&str>) -> Result<Undone, EditError> {
         let document = Document::parse(self.form, text)?;
         let (mut entries, mut left) = (Vec::new(), Vec::new());
@@ -61,7 +61,7 @@ impl Record {
                 Err(error) => left.push((entry.clone(), Left::Unclear(error.to_string()))),
             }
         }
-        // One entry that cannot be edited does not keep the others from being undone.
+        // An entry that cannot be edited does not keep the others from being undone.
         entries.retain(|entry| match edit::edit(self.form, text, &[edit_of(entry)]) {
             Ok(_) => true,
             Err(error) => {
@@ -83,7 +83,8 @@ impl Record {
         }
         let is_as_written = left.is_empty() && hubs_left.is_empty() && hash(text.as_bytes()) == self.written;
         let text = match backup {
-            // SECURITY: the backup is put back only if it says what undoing says: it must not bring other words into the file
+            // SECURITY: the backup is used only if it says the same as undoing: it must not add other words to the
+            // file
             // (test: a_planted_backup_is_not_put_back)
             Some(backup) if is_as_written && says_the_same(self, backup, &edited) => backup.to_owned(),
             _ => edited,
@@ -91,7 +92,7 @@ impl Record {
         Ok(Undone { text, entries, left, hubs, hubs_left })
     }
 
-    /// The text with a hub's servers in its place.
+    /// The text with a hub replaced by its servers.
     fn without_hub(&self, text: &str, hub: &AdoptedHub) -> Result<String, Left> {
         let unclear = |error: EditError| Left::Unclear(error.to_string());
         let document = Document::parse(self.form, text).map_err(unclear)?;
@@ -107,7 +108,7 @@ fn edit_of(entry: &Adopted) -> (&[String], Change<'_>) {
     (&entry.place, Change::Take(entry.before.len(), entry.arguments))
 }
 
-/// In whatever order: the servers of a hub come back together.
+/// In any order: the servers of a hub come back together.
 fn says_the_same(record: &Record, backup: &str, edited: &str) -> bool {
     match (tree(record.form, backup), tree(record.form, edited)) {
         (Ok(mut backup), Ok(mut edited)) => {

@@ -1,7 +1,8 @@
 //! A file with variables that an entry names: `envFile` of Cursor and VS Code.
 //!
-//! The client sets them for the command that it starts: for Rootward first, and a wrapped server gets those that `--env` names. So nothing
-//! that a server can write may be such a file, and `adopt` has to know the names. Values are needed to try the server once, and are not shown.
+//! The client sets them for the command that it starts: first for Rootward, and a wrapped server gets those that
+//! `--env` names. So a server must not be able to write such a file, and `adopt` has to know the names. Values are
+//! needed to try the server once, and are not shown.
 
 use rootward_core::{Material, follow_ambient};
 use thiserror::Error;
@@ -9,7 +10,7 @@ use thiserror::Error;
 use super::config_file::{ConfigFile, FileError};
 use crate::import::{Around, FileVariables, Form, Holder};
 
-/// Why the variables in a file are not known.
+/// Why the variables of a file are not known.
 #[derive(Debug, Error)]
 pub enum VariablesFileError {
     /// A project names a file elsewhere.
@@ -26,7 +27,7 @@ pub enum VariablesFileError {
     File(#[from] FileError),
 }
 
-/// What is known of the file that an entry of `holder` names by `text`.
+/// What is known about the file that an entry of `holder` names as `text`.
 pub fn variables_ambient(
     text: &str,
     form: Form,
@@ -42,7 +43,8 @@ pub fn variables_ambient(
         .as_deref()
         .is_some_and(|project| follow_ambient(project).is_none_or(|project| followed.place.starts_with(project.place)));
     let mut places = followed.links.iter().chain([&followed.place]);
-    // SECURITY: what a server can write must not set variables for Rootward, nor name those of the user's that the server gets
+    // SECURITY: a file that a server can write must not set variables for Rootward, nor choose which of the user's
+    // variables the server gets
     // (test: a_file_that_a_server_could_have_written_is_doubtful)
     if within_project || places.any(|place| material.holds(place)) {
         return Ok(FileVariables::Doubtful);
@@ -54,7 +56,7 @@ pub fn variables_ambient(
     parse(file.text()).map(FileVariables::Known).map_err(VariablesFileError::NotUnderstood)
 }
 
-/// The assignments in a text; the number of the first line that is none.
+/// The assignments in a text; the error is the number of the first line that is not one.
 fn parse(text: &str) -> Result<Vec<(String, String)>, usize> {
     let mut found = Vec::new();
     let mut lines = text.lines().zip(1_usize..);
@@ -64,7 +66,7 @@ fn parse(text: &str) -> Result<Vec<(String, String)>, usize> {
             continue;
         }
         let line = line.strip_prefix("export ").unwrap_or(line);
-        // One line that is not understood makes the others doubtful: they could be parts of a secret, and must not become names.
+        // One invalid line makes the others doubtful: they could be parts of a secret, and must not become names.
         let (name, value) = line.split_once('=').filter(|(name, _)| is_name(name.trim())).ok_or(number)?;
         let mut value = value.trim().to_owned();
         if let Some(quote) = value.chars().next().filter(|first| ['"', '\'', '`'].contains(first)) {

@@ -1,4 +1,4 @@
-//! What becomes of one server: which words come before its command, or why none do.
+//! What happens to one server: which words come before its command, or why none do.
 
 use std::fmt;
 
@@ -30,33 +30,33 @@ impl Caller {
 
     /// The first word of a wrapped command.
     fn word_before(&self, line: &CommandLine) -> String {
-        // Clients look a bare name up on the `PATH` of the entry's own variables.
+        // Clients look up a bare name on the `PATH` of the entry's own variables.
         let moved = line.variables.iter().chain(line.from_file.known()).any(|(name, _)| name == "PATH");
         if moved { self.path.clone() } else { self.word() }
     }
 }
 
-/// What a wrapped command may say besides.
+/// Optional parts of a wrapped command.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Extras {
     /// The name under which roots are saved for the server.
     pub name: Option<String>,
-    /// Directories that bound it, with their access.
+    /// Directories that limit it, with their access.
     pub roots: Vec<String>,
 }
 
-/// What becomes of a server.
+/// What happens to a server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// It is wrapped.
     Wrap(Wrapping),
-    /// It moves behind the hub. [`judge`] never says so, [`plan_hub`](super::plan_hub) does.
+    /// It moves behind the hub. Only [`plan_hub`](super::plan_hub) returns this, never [`judge`].
     Hub,
-    /// `rootward wrap` is before it already.
+    /// It is already wrapped with `rootward wrap`.
     Wrapped,
     /// It is Rootward itself.
     Rootward,
-    /// It stays as it is, and nothing holds it.
+    /// It stays as it is, unconfined.
     NotHeld(NotHeld),
 }
 
@@ -65,22 +65,23 @@ pub enum Verdict {
 pub struct Wrapping {
     /// `rootward`, `wrap`, flags and `--`.
     pub before: Vec<String>,
-    /// The variables of the entry that are not passed to the server, because they would change Rootward or its sandbox.
+    /// The variables of the entry that are not passed to the server, because they would affect Rootward or its
+    /// sandbox.
     pub withheld: Vec<String>,
-    /// Those among them by which Rootward itself does something else.
+    /// Those among them that affect Rootward itself.
     pub steering: Vec<String>,
 }
 
 /// Why a server is not wrapped.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum NotHeld {
-    /// It is not a process of this machine.
+    /// It is not a process on this machine.
     Remote,
-    /// What runs in a container is not a child of the command.
+    /// A container's processes are not children of the command.
     Container,
-    /// A project's file sets variables that decide what Rootward itself does.
+    /// A project's file sets variables that affect Rootward itself.
     Steered(Vec<String>),
-    /// A confined server may be able to write this file, whose variables decide what Rootward itself does.
+    /// A confined server may be able to write this file, whose variables affect Rootward itself.
     SteeredByFile(String),
     /// The hub cannot run it.
     NotByHub(String),
@@ -121,7 +122,7 @@ impl NotHeld {
     }
 }
 
-/// What becomes of a server of this client.
+/// What happens to a server of this client.
 pub fn judge(server: &Server, client: Client, holder: Holder, caller: &Caller) -> Verdict {
     let Transport::Command(line) = &server.transport else { return Verdict::NotHeld(NotHeld::Remote) };
     match line.rootward_verb() {
@@ -131,13 +132,15 @@ pub fn judge(server: &Server, client: Client, holder: Holder, caller: &Caller) -
         None => {}
     }
     let steering: Vec<String> = line.names().filter(|name| steers_rootward(name)).map(str::to_owned).collect();
-    // SECURITY: somebody else wrote the project: with `HOME` or `ROOTWARD_ROOTS` they would choose the settings that hold their server
+    // SECURITY: somebody else wrote the project: with `HOME` or `ROOTWARD_ROOTS` they would choose the settings that
+    // confine their server
     // (test: a_project_does_not_choose_rootwards_settings)
     if holder == Holder::Project && !steering.is_empty() {
         return Verdict::NotHeld(NotHeld::Steered(steering));
     }
-    // SECURITY: the client sets what is in the file for Rootward itself: with `LD_PRELOAD` in it, a server's own code would run unconfined at
-    // the next start (test: a_file_that_a_server_could_write_does_not_hold_it)
+    // SECURITY: the client sets the file's variables for Rootward itself: with `LD_PRELOAD` in it, a server's own
+    // code would run unconfined at the next start
+    // (test: a_file_that_a_server_could_write_does_not_hold_it)
     if let (FileVariables::Doubtful, Some(file)) = (&line.from_file, &line.variables_file) {
         return Verdict::NotHeld(NotHeld::SteeredByFile(file.clone()));
     }
@@ -145,8 +148,8 @@ pub fn judge(server: &Server, client: Client, holder: Holder, caller: &Caller) -
     Verdict::Wrap(line.wrapping(caller, &extras))
 }
 
-/// The directories that a server needs where its client shares none: the working directory, in which Codex starts its servers for a
-/// project. A file server that names its own is bounded by those.
+/// The directories that a server needs if its client shares none: the working directory, because Codex starts its
+/// servers in the project. A file server that names its own directories is limited to those.
 pub fn usual_roots(server: &Server, client: Client) -> Vec<String> {
     let in_project = match &server.transport {
         Transport::Command(line) => client == Client::Codex && line.directory.is_none(),
@@ -157,7 +160,7 @@ pub fn usual_roots(server: &Server, client: Client) -> Vec<String> {
 }
 
 impl CommandLine {
-    /// The words that hold this server.
+    /// The words that confine this server.
     pub fn wrapping(&self, caller: &Caller, extras: &Extras) -> Wrapping {
         let mut before = vec![caller.word_before(self), "wrap".to_owned()];
         let mut option = |name: &str, value: &str| {
@@ -181,8 +184,9 @@ impl CommandLine {
                 continue;
             }
             seen.push(name);
-            // SECURITY: `--env` would carry a loader's or Rootward's own variable into the sandbox, and a `*` would pass more than the
-            // entry names (test: variables_that_are_not_passed)
+            // SECURITY: `--env` would carry a loader's or Rootward's own variable into the sandbox, and a `*` would
+            // pass more than the entry names
+            // (test: variables_that_are_not_passed)
             if is_passed(name) {
                 option("--env", name);
             } else {
@@ -212,7 +216,7 @@ pub(super) fn is_passed(name: &str) -> bool {
     is_name && !steers_rootward(name) && !matches!(name, "PATH" | "TMPDIR")
 }
 
-/// Variables by which a program's loader, or Rootward itself, does something else.
+/// Variables that affect a program's loader, or Rootward itself.
 fn steers_rootward(name: &str) -> bool {
     name == "HOME" || ["ROOTWARD_", "XDG_", "LD_", "DYLD_"].iter().any(|start| name.starts_with(start))
 }
@@ -248,7 +252,7 @@ mod tests {
             "rootward wrap --env OK --",
         );
         before(r#"{"command": "x", "env": {"-x": "1"}}"#, "rootward wrap --env=-x --");
-        // A `PATH` of its own may not lead to this program.
+        // With its own `PATH`, the bare name may not find this program.
         before(r#"{"command": "x", "env": {"PATH": "/x", "B": "1"}}"#, "/opt/rootward wrap --env B --");
         let Verdict::Wrap(wrapping) =
             judged(Form::Cursor, Holder::User, r#"{"command": "x", "env": {"HOME": "a", "A*": "b"}}"#)
@@ -319,7 +323,7 @@ mod tests {
         check(r#"{"url": "https://x"}"#, Verdict::NotHeld(NotHeld::Remote));
         check(r#"{"command": "docker", "args": ["run", "x"]}"#, Verdict::NotHeld(NotHeld::Container));
         check(r#"{"command": "/usr/bin/podman", "args": ["run", "x"]}"#, Verdict::NotHeld(NotHeld::Container));
-        // What only mentions Rootward is not held by it.
+        // A command that only mentions Rootward is not confined by it.
         for entry in [
             r#"{"command": "evil", "args": ["rootward", "wrap"]}"#,
             r#"{"command": "env", "args": ["-i", "rootward", "wrap"]}"#,

@@ -42,7 +42,8 @@ pub(super) fn servers(reader: &mut Reader<'_>, top: &Node, around: &Around) {
     entry::all(reader, top, "mcpServers", &entry::scope(around), DIALECT, around);
 }
 
-/// `settings.json` and `settings.local.json`: `permissions.additionalDirectories`, in projects from the project on.
+/// `settings.json` and `settings.local.json`: `permissions.additionalDirectories`, relative to the project in
+/// projects.
 pub(super) fn settings(reader: &mut Reader<'_>, top: &Node, around: &Around) {
     const KEY: &str = "permissions.additionalDirectories";
     let Some(permissions) = top.get("permissions") else { return };
@@ -50,7 +51,7 @@ pub(super) fn settings(reader: &mut Reader<'_>, top: &Node, around: &Around) {
     for text in directories {
         let relative = !text.starts_with(['/', '~', '$']) && !text.contains([':', '\\']);
         let below = around.project.as_ref().filter(|_| relative && !text.is_empty());
-        // `..` stays in it: where that leads is for whoever looks at the disk.
+        // Keep `..`: where it leads is decided on disk.
         let path = below.map(|project| project.join(&text)).or_else(|| around.resolve(&text, Syntax::Shell));
         reader.root(SuggestedRoot { text, path, access: Access::READ_WRITE, why: Why::Listed(KEY) });
     }

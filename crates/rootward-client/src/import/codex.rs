@@ -21,7 +21,7 @@ pub(super) fn config(reader: &mut Reader<'_>, top: &Node, around: &Around) {
             reader.root(SuggestedRoot { text, path, access: Access::READ_WRITE, why: Why::Listed(KEY) });
         }
     }
-    // A project that calls itself trusted is not.
+    // A project must not declare itself trusted.
     if around.project.is_some() {
         return;
     }

@@ -1,7 +1,7 @@
-//! The directories that a server is given on its command line.
+//! The directories on a server's command line.
 //!
-//! A program's own place is no directory that it works on: `node /srv/app/index.js` and `uv --directory /srv/app` name where the
-//! server lies, and are passed over.
+//! A program's own location is not a directory that it works on: `node /srv/app/index.js` and `uv --directory
+//! /srv/app` say where the server is, and are skipped.
 
 use rootward_core::Access;
 
@@ -14,7 +14,7 @@ const FILE_SERVERS: [&str; 3] = ["server-filesystem", "mcp-server-filesystem", "
 const CONTAINERS: [&str; 3] = ["docker", "podman", "nerdctl"];
 /// Programs whose first argument is what they run.
 const RUNNERS: [&str; 10] = ["node", "npx", "bunx", "tsx", "python", "python3", "uvx", "ruby", "java", "pythonw"];
-/// Programs that run what stands behind a word such as `run`.
+/// Programs that run what follows a word such as `run`.
 const RUNNERS_BY_VERB: [&str; 11] =
     ["uv", "npm", "pnpm", "yarn", "poetry", "bun", "deno", "dotnet", "cargo", "go", "pipx"];
 /// Last words of options that name directories.
@@ -33,15 +33,15 @@ const NAMES: [&str; 13] = [
     "repository",
     "vault",
 ];
-/// Options of runners that name where the server lies.
+/// Options of runners that say where the server is.
 const OF_RUNNERS: [&str; 4] = ["directory", "project", "dir", "cwd"];
-/// Options without a value, behind which an argument may stand.
+/// Options without a value, which an argument may follow.
 const SWITCHES: [&str; 5] = ["-y", "--yes", "-q", "--quiet", "--"];
 
-/// How many directories of one server are told.
+/// How many directories of one server to report.
 const MOST: usize = 64;
 
-/// What a command line names.
+/// The directories that a command line names.
 pub(super) fn of(line: &CommandLine, syntax: Syntax, around: &Around) -> Vec<SuggestedRoot> {
     let mut found: Vec<(String, Access, Why)> = Vec::new();
     if let Some(directory) = &line.directory {
@@ -61,7 +61,7 @@ pub(super) fn of(line: &CommandLine, syntax: Syntax, around: &Around) -> Vec<Sug
         let path = around.resolve(&text, syntax);
         let same = |root: &&mut SuggestedRoot| root.text == text || (path.is_some() && root.path == path);
         if let Some(known) = roots.iter_mut().find(same) {
-            // What is named twice is meant for what both are.
+            // A directory that is named twice gets the access that both give.
             known.access = known.access.without(known.access.without(access));
         } else if roots.len() < MOST {
             roots.push(SuggestedRoot { text, path, access, why });
@@ -71,12 +71,14 @@ pub(super) fn of(line: &CommandLine, syntax: Syntax, around: &Around) -> Vec<Sug
 }
 
 impl CommandLine {
-    /// Whether it starts a container: what runs there is not a child of the program, so confining the program does not hold it.
+    /// Whether it starts a container: what runs there is not a child of the program, so confining the program does
+    /// not confine it.
     pub fn starts_container(&self) -> bool {
         CONTAINERS.contains(&base_name(&self.program))
     }
 
-    /// The first argument of Rootward, where the program is Rootward; empty where it has none. `env NAME=value` may come before it.
+    /// The first argument of Rootward, if the program is Rootward; empty if it has none. `env NAME=value` may come
+    /// before it.
     pub fn rootward_verb(&self) -> Option<&str> {
         let mut words = std::iter::once(&self.program).chain(&self.arguments).map(String::as_str).peekable();
         if words.next_if(|program| base_name(program) == "env").is_some() {
@@ -86,13 +88,13 @@ impl CommandLine {
     }
 }
 
-/// The last name of a program's path, on whichever system, without `.exe`.
+/// The last component of a program's path, on any system, without `.exe`.
 fn base_name(program: &str) -> &str {
     let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
     name.strip_suffix(".exe").or_else(|| name.strip_suffix(".cmd")).unwrap_or(name)
 }
 
-/// What stands behind the name of a file server.
+/// The words after the name of a file server.
 fn of_file_server(line: &CommandLine) -> Option<&[String]> {
     let is_one = |word: &str| {
         let word = word.strip_suffix("/dist/index.js").unwrap_or(word);
@@ -106,9 +108,9 @@ fn of_file_server(line: &CommandLine) -> Option<&[String]> {
     line.arguments.get(position + 1..)
 }
 
-/// Options that are called like a directory, and arguments that are paths.
+/// Options whose names suggest a directory, and arguments that are paths.
 fn arguments(program: &str, words: &[String], found: &mut Vec<(String, Access, Why)>) {
-    // How many words are left up to the server's own.
+    // How many words are left before the server's own.
     let mut before_server = match program {
         _ if RUNNERS.contains(&program) => 1,
         _ if RUNNERS_BY_VERB.contains(&program) => 2,
@@ -125,7 +127,7 @@ fn arguments(program: &str, words: &[String], found: &mut Vec<(String, Access, W
             let written = word.split('=').next().unwrap_or(word).to_owned();
             if names_directory(name, before_server > 0) {
                 let value = value.or_else(|| words.next_if(|next| !next.starts_with('-')).map(String::as_str));
-                // An address is no directory, and may have a password in it.
+                // A URL is not a directory, and may contain a password.
                 let value = value.filter(|value| !value.contains("://"));
                 found.extend(value.map(|value| (value.to_owned(), Access::READ_WRITE, Why::Option(written))));
                 before = None;
@@ -134,7 +136,7 @@ fn arguments(program: &str, words: &[String], found: &mut Vec<(String, Access, W
             }
             continue;
         }
-        // What stands behind an option that is not known may be its value, and a file of its own.
+        // A word after an unknown option may be its value, and a file.
         let stands_alone = before.is_none_or(|option| SWITCHES.contains(&option));
         if before_server == 0 && stands_alone && looks_like_directory(word) {
             found.push((word.clone(), Access::READ_WRITE, Why::Argument));
@@ -153,7 +155,7 @@ fn names_directory(option: &str, of_runner: bool) -> bool {
     NAMES.contains(&last) && !aside && !(of_runner && OF_RUNNERS.contains(&&*name))
 }
 
-/// An absolute path whose last name is not that of a file.
+/// An absolute path whose last component does not look like a file.
 fn looks_like_directory(word: &str) -> bool {
     let starts = ["/", "~/", "${workspaceFolder}", "${userHome}", "${HOME}"];
     let last = word.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
@@ -163,7 +165,7 @@ fn looks_like_directory(word: &str) -> bool {
         && !word.contains(char::is_whitespace)
 }
 
-/// What is bound into a container from outside: `-v FROM:TO[:ro]` and `--mount type=bind,source=FROM,…`.
+/// What is mounted into a container from outside: `-v FROM:TO[:ro]` and `--mount type=bind,source=FROM,…`.
 fn mounts(words: &[String], found: &mut Vec<(String, Access, Why)>) {
     let mut words = words.iter();
     while let Some(word) = words.next() {
@@ -182,7 +184,7 @@ fn mounts(words: &[String], found: &mut Vec<(String, Access, Why)>) {
 }
 
 fn volume(text: &str) -> Option<(String, Access)> {
-    // A colon in `${env:NAME}` separates nothing.
+    // The colon in `${env:NAME}` is not a separator.
     let mut depth = 0_usize;
     let colon = text.char_indices().position(|(_, letter)| {
         match letter {

@@ -1,4 +1,5 @@
-//! One server's entry. The clients write it nearly alike: a command with arguments and variables, or an address with headers.
+//! One server's entry. All clients write it nearly the same way: a command with arguments and variables, or a URL
+//! with headers.
 
 use std::path::PathBuf;
 
@@ -14,25 +15,25 @@ use super::{claude_code, claude_desktop, codex, cursor, directories, gemini, ope
 /// What differs between clients.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dialect {
-    /// Which keys may have the address.
+    /// The keys that may have the URL.
     pub(super) urls: &'static [&'static str],
-    /// Which key has the headers.
+    /// The key of the headers.
     pub(super) headers: &'static str,
-    /// Which key has the variables.
+    /// The key of the variables.
     pub(super) variables: &'static str,
-    /// Which key lists variables that the client passes on.
+    /// The key that lists variables to pass on.
     pub(super) passed: Option<&'static str>,
-    /// Which key has a file with variables.
+    /// The key of a file with variables.
     pub(super) variables_file: Option<&'static str>,
     /// How the program and its arguments are written.
     pub(super) command: CommandShape,
-    /// What the client takes for the value of a variable.
+    /// What the client accepts as the value of a variable.
     pub(super) takes: Takes,
-    /// What `type` may say of a process.
+    /// The values of `type` for a process.
     pub(super) process: &'static [&'static str],
-    /// What `type` may say of a server on the network.
+    /// The values of `type` for a server on the network.
     pub(super) network: &'static [&'static str],
-    /// Which variables the client fills in.
+    /// Which variables the client expands.
     pub(super) syntax: Syntax,
 }
 
@@ -63,12 +64,12 @@ impl Form {
         }
     }
 
-    /// Which variables the client fills in.
+    /// Which variables the client expands.
     pub(crate) fn syntax(self) -> Syntax {
         self.dialect().syntax
     }
 
-    /// The keys that have variables and headers: what often is secret.
+    /// The keys of variables and headers, which are often secret.
     pub(crate) fn secret_keys(self) -> [&'static str; 2] {
         [self.dialect().variables, self.dialect().headers]
     }
@@ -86,7 +87,7 @@ impl Form {
 }
 
 impl Dialect {
-    /// What most clients have in common.
+    /// What most clients share.
     pub(super) const USUAL: Dialect = Dialect {
         urls: &["url"],
         headers: "headers",
@@ -108,7 +109,7 @@ pub(super) fn all(reader: &mut Reader<'_>, top: &Node, key: &str, scope: &Scope,
         if entry.again {
             reader.note(entry.node.at, format!("duplicate key: {within}; the last one counts"));
         }
-        // What went wrong is noted, and the others are read all the same.
+        // Mistakes are noted, and the other entries are still read.
         if let Ok(server) = one(reader, &entry.name, &entry.node, &within, scope, dialect, around) {
             reader.server(entry.node.at, server);
         }
@@ -182,11 +183,11 @@ fn transport(reader: &mut Reader<'_>, node: &Node, within: &str, dialect: Dialec
     }
 }
 
-/// A command as an entry has it.
+/// A command as written in an entry.
 struct Words<'n> {
     program: String,
     arguments: Vec<String>,
-    /// What has the variables.
+    /// The node with the variables.
     holder: &'n Node,
 }
 
@@ -210,7 +211,7 @@ fn words<'n>(
     Ok(Some(Words { program, arguments: reader.texts(holder, within, "args")?, holder }))
 }
 
-/// The scope of a file's servers: one project's, where it lies in one.
+/// The scope of a file's servers: a project, if the file is in one.
 pub(super) fn scope(around: &Around) -> Scope {
     let text = |project: &PathBuf| project.to_string_lossy().into_owned();
     around.project.as_ref().map_or(Scope::User, |project| Scope::Project(text(project)))

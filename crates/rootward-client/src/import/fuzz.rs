@@ -1,4 +1,4 @@
-//! Whatever a file holds, its reader ends with an answer: pieces of config files in any order, cut anywhere.
+//! For any file content, its reader returns: pieces of config files in any order, cut anywhere.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Around, Form, Transport, parse, secrets};
 
-/// What the files are made of, and a few letters that are longer than a byte.
+/// Pieces of the files, and a few multi-byte characters.
 pub(crate) const PIECES: [&str; 56] = [
     "{",
     "}",
@@ -107,7 +107,7 @@ fn any_word_can_be_shown() {
     });
 }
 
-/// The whole command is shown as it is in the file, whatever stands in it.
+/// The whole command is shown as in the file, for any content.
 #[test]
 fn a_command_is_what_the_file_says() {
     let word = || prop_oneof![".{0,6}", proptest::sample::select(&PIECES[..]).prop_map(str::to_owned)];

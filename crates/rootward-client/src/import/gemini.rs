@@ -8,7 +8,7 @@ use super::variables::{Around, Syntax};
 
 pub(super) const DIALECT: Dialect = Dialect { urls: &["url", "httpUrl"], syntax: Syntax::Gemini, ..Dialect::USUAL };
 
-/// `mcpServers`; `mcp.excluded` switches servers off.
+/// `mcpServers`; `mcp.excluded` disables servers.
 pub(super) fn settings(reader: &mut Reader<'_>, top: &Node, around: &Around) {
     entry::all(reader, top, "mcpServers", &entry::scope(around), DIALECT, around);
     let Some(mcp) = top.get("mcp") else { return };

@@ -1,13 +1,14 @@
-//! What other clients were told: servers and directories, read from the config files of Claude Code, Claude Desktop, Cursor, VS Code,
-//! Codex, Gemini CLI, opencode, Windsurf and Zed.
+//! Reads servers and directories from the config files of other clients: Claude Code, Claude Desktop, Cursor, VS
+//! Code, Codex, Gemini CLI, opencode, Windsurf and Zed.
 //!
-//! It reads and does nothing else: nothing is run, nothing is written, and what is found is a suggestion, never a root. The formats are not
-//! ours, so unknown keys are passed over; what cannot be understood of a server is told with its line and column, not guessed.
+//! It only reads: nothing is run, nothing is written, and the results are suggestions, never roots. The formats
+//! belong to others, so unknown keys are ignored; a part of a server that is not understood is reported with its
+//! line and column, not guessed.
 //!
 //! - [`user_ambient`]: the user's own files. [`project`]: those of one project, below a handle.
-//! - [`parse`]: one file's text, without any file.
-//! - [`Imported`], [`Server`], [`SuggestedRoot`]: what was found.
-//! - [`secrets`]: a command line as it may be shown.
+//! - [`parse`]: one file's text, without any file access.
+//! - [`Imported`], [`Server`], [`SuggestedRoot`]: the results.
+//! - [`secrets`]: a command line that is safe to show.
 //!
 //! ```
 //! use rootward_client::import::{Around, Form, Transport, parse};
@@ -65,11 +66,11 @@ pub(crate) fn tree(form: Form, text: &str) -> Result<Node, Mistake> {
     if form == Form::Codex { node::toml(text) } else { node::json(text) }
 }
 
-/// Reads one file's text.
+/// Parses one file's text.
 ///
 /// # Errors
 ///
-/// Where the text is not of its format at all: then nothing in it is to be trusted.
+/// If the text is not in its format at all: then nothing in it can be trusted.
 pub fn parse(form: Form, text: &str, around: &Around) -> Result<Found, Mistake> {
     let top = tree(form, text)?;
     let mut reader = Reader::new(text);

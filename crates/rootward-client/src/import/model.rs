@@ -1,4 +1,4 @@
-//! What was found, in one form for all clients.
+//! The results, in one form for all clients.
 
 use std::fmt;
 use std::io;
@@ -46,7 +46,7 @@ impl Client {
         Client::Zed,
     ];
 
-    /// Its name for programs, and for whoever saves a root for it.
+    /// Its name for programs, and for saving a root for it.
     pub fn name(self) -> &'static str {
         match self {
             Client::ClaudeCode => "claude-code",
@@ -81,18 +81,18 @@ impl fmt::Display for Client {
 /// Everything that was read.
 #[derive(Debug, Default)]
 pub struct Import {
-    /// The files that were there.
+    /// The files that exist.
     pub files: Vec<Imported>,
-    /// The files that were there and could not be read.
+    /// The files that exist but could not be read.
     pub unread: Vec<Unread>,
 }
 
 /// One file.
 #[derive(Debug)]
 pub struct Imported {
-    /// Whose it is.
+    /// Its client.
     pub client: Client,
-    /// Where it lies.
+    /// Its path.
     pub file: PathBuf,
     /// Who wrote it.
     pub holder: Holder,
@@ -103,20 +103,20 @@ pub struct Imported {
 /// A file that could not be read.
 #[derive(Debug)]
 pub struct Unread {
-    /// Whose it is.
+    /// Its client.
     pub client: Client,
-    /// Where it lies.
+    /// Its path.
     pub file: PathBuf,
     /// Why not.
     pub error: ImportError,
 }
 
-/// Who answers for a file.
+/// Who is responsible for a file.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Holder {
-    /// The user: it lies in a place of the user's own.
+    /// The user: it is in one of the user's own places.
     User,
-    /// Whoever wrote the project, which may be anybody.
+    /// The author of the project, which may be anybody.
     Project,
 }
 
@@ -134,9 +134,9 @@ pub struct Found {
 /// A server that a client starts or calls.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Server {
-    /// What the client calls it.
+    /// The client's name for it.
     pub name: String,
-    /// Where the client has it.
+    /// Where the client uses it.
     pub scope: Scope,
     /// Whether the client would start it.
     pub enabled: Enabled,
@@ -146,12 +146,12 @@ pub struct Server {
     pub roots: Vec<SuggestedRoot>,
 }
 
-/// Where a client has a server.
+/// Where a client uses a server.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Scope {
     /// Everywhere.
     User,
-    /// In one project, by its path as the file has it.
+    /// In one project, by its path as written in the file.
     Project(String),
 }
 
@@ -160,7 +160,7 @@ pub enum Scope {
 pub enum Enabled {
     /// It would.
     On,
-    /// It was switched off.
+    /// It is disabled.
     Off,
 }
 
@@ -173,7 +173,7 @@ pub enum Transport {
     Remote(Remote),
 }
 
-/// A command as the file has it: variables in it are the client's to fill in.
+/// A command as written in the file: the client expands its variables.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CommandLine {
     /// The program.
@@ -186,13 +186,13 @@ pub struct CommandLine {
     pub passed: Vec<String>,
     /// A file with more variables.
     pub variables_file: Option<String>,
-    /// What is known of that file.
+    /// What is known about that file.
     pub from_file: FileVariables,
     /// Where it is started.
     pub directory: Option<String>,
 }
 
-/// What is known of a file with variables.
+/// What is known about a file with variables.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum FileVariables {
     /// Nothing: it was not read, or there is none.
@@ -214,10 +214,10 @@ impl FileVariables {
     }
 }
 
-/// An address and what is sent along.
+/// A URL and its headers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Remote {
-    /// The address.
+    /// The URL.
     pub url: String,
     /// The headers. Often secrets.
     pub headers: Vec<(String, String)>,
@@ -226,11 +226,11 @@ pub struct Remote {
 /// A directory that could be shared.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SuggestedRoot {
-    /// As the file has it.
+    /// As written in the file.
     pub text: String,
-    /// The path it means; none where that takes guessing.
+    /// The path it means; `None` if that would be a guess.
     pub path: Option<PathBuf>,
-    /// What it is used for there.
+    /// The access that the server uses it with.
     pub access: Access,
     /// Why it is suggested.
     pub why: Why,
@@ -239,7 +239,7 @@ pub struct SuggestedRoot {
 /// Why a directory is suggested.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Why {
-    /// A file server is given it.
+    /// It is an argument of a file server.
     FileServer,
     /// The value of this option.
     Option(String),
@@ -272,16 +272,16 @@ impl fmt::Display for Why {
 /// Why a file could not be read.
 #[derive(Error, Debug)]
 pub enum ImportError {
-    /// The system did not let it.
+    /// The system refused to read it.
     #[error("{0}")]
     System(#[from] io::Error),
-    /// It is no regular file.
+    /// It is not a regular file.
     #[error("not a regular file")]
     Special,
-    /// It is larger than is read.
+    /// It is larger than the limit.
     #[error("larger than {} MiB", limit >> 20)]
     TooLarge {
-        /// The most that is read, in bytes.
+        /// The limit, in bytes.
         limit: u64,
     },
     /// It is closed, or a link leads out of the project.

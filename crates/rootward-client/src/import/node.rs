@@ -1,4 +1,4 @@
-//! A parsed file: JSON with comments and TOML as one kind of tree, each part with its place in the text.
+//! A parsed file: JSON with comments and TOML as one kind of tree, each part with its position in the text.
 
 use std::collections::HashMap;
 
@@ -22,7 +22,7 @@ pub(crate) enum Value {
     List(Vec<Node>),
     Text(String),
     Truth(bool),
-    /// As it is written.
+    /// As written.
     Number(String),
     Null,
     Date,
@@ -33,12 +33,12 @@ pub(crate) enum Value {
 pub(crate) struct Entry {
     pub(crate) name: String,
     pub(crate) node: Node,
-    /// Whether the same key stood above. The last one holds, as it does for the clients.
+    /// Whether it is a duplicate key. The last one counts, as for the clients.
     pub(crate) again: bool,
 }
 
 impl Node {
-    /// What it is, for a message.
+    /// Its type, for a message.
     pub(crate) fn kind(&self) -> &'static str {
         match self.value {
             Value::Table(_) => "a table",
@@ -51,7 +51,7 @@ impl Node {
         }
     }
 
-    /// The value of a key; one that is `null` is none.
+    /// The value of a key; `None` if it is `null`.
     pub(crate) fn get(&self, name: &str) -> Option<&Node> {
         let Value::Table(entries) = &self.value else { return None };
         let found = entries.iter().find(|entry| entry.name == name)?;
@@ -59,7 +59,7 @@ impl Node {
     }
 }
 
-/// JSON as the clients read it: some take comments and commas at an end, none takes anything else that JSON does not have.
+/// JSON as the clients parse it: some accept comments and trailing commas, none accepts other extensions.
 pub(crate) const JSON: ParseOptions = ParseOptions {
     allow_comments: true,
     allow_trailing_commas: true,
@@ -73,7 +73,7 @@ pub(crate) const JSON: ParseOptions = ParseOptions {
     allow_extended_string_escapes: false,
 };
 
-/// Reads JSON. Nesting deeper than 512 is a mistake.
+/// Parses JSON. Nesting deeper than 512 is a mistake.
 pub(crate) fn json(text: &str) -> Result<Node, Mistake> {
     let parsed = parse_to_ast(text, &CollectOptions::default(), &JSON).map_err(|error| {
         let says = error.kind().to_string();
@@ -81,7 +81,7 @@ pub(crate) fn json(text: &str) -> Result<Node, Mistake> {
         let says: String = letters.next().into_iter().flat_map(char::to_lowercase).chain(letters).collect();
         Mistake::at(text, Some(error.range().start..error.range().end), says)
     })?;
-    // An empty file says nothing, as it does for the clients.
+    // An empty file says nothing, as for the clients.
     Ok(parsed.value.map_or(Node { at: 0, value: Value::Null }, of_json))
 }
 
@@ -115,7 +115,7 @@ fn of_json(value: JsonValue<'_>) -> Node {
     Node { at, value }
 }
 
-/// TOML, in which a key that stands twice is a mistake. Nested deeper than 80 it is one, too.
+/// Parses TOML, where a duplicate key is a mistake, and so is nesting deeper than 80.
 pub(crate) fn toml(text: &str) -> Result<Node, Mistake> {
     let parsed = DeTable::parse(text).map_err(|error| {
         let says = error.message().lines().collect::<Vec<_>>().join(", ");
@@ -131,7 +131,7 @@ fn of_table(table: DeTable<'_>) -> Value {
         let node = Node { at, value: of_toml(value.into_inner()) };
         entries.push((place, Entry { name: name.into_inner().into_owned(), node, again: false }));
     }
-    // The parser sorts by name; people read in the file's order.
+    // The parser sorts by name; people read in file order.
     entries.sort_by_key(|(place, _)| *place);
     Value::Table(entries.into_iter().map(|(_, entry)| entry).collect())
 }

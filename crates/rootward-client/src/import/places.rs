@@ -1,4 +1,4 @@
-//! Which files a client has, on each system.
+//! Which files each client has, on each system.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use rootward_core::env::Environment;
 
 use super::model::Client;
 
-/// What a file is made of.
+/// The format of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Form {
     /// `.claude.json` of Claude Code.
@@ -34,7 +34,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// Whose files look like this.
+    /// The client that has such files.
     pub fn client(self) -> Client {
         match self {
             Form::ClaudeState | Form::ClaudeProject | Form::ClaudeSettings => Client::ClaudeCode,
@@ -81,7 +81,7 @@ impl Form {
         }
     }
 
-    /// The key that has the servers; none where a file has none.
+    /// The key of the servers; `None` if such files have none.
     pub fn servers_key(self) -> Option<&'static str> {
         match self {
             Form::ClaudeSettings => None,
@@ -99,19 +99,19 @@ impl Form {
     }
 }
 
-/// A file that may be there.
+/// A file that may exist.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Place {
-    /// What it is made of.
+    /// Its format.
     pub form: Form,
-    /// Where it lies.
+    /// Its path.
     pub file: PathBuf,
 }
 
-/// A system, as far as clients keep their files elsewhere on it.
+/// An operating system, as far as it matters for the location of files.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Platform {
-    /// Linux, and whatever else has `~/.config`.
+    /// Linux, and other systems with `~/.config`.
     Linux,
     /// macOS.
     Macos,
@@ -120,7 +120,7 @@ pub enum Platform {
 }
 
 impl Platform {
-    /// The one that this program was built for.
+    /// The system that this program was built for.
     pub const NATIVE: Platform = if cfg!(target_os = "macos") {
         Platform::Macos
     } else if cfg!(windows) {
@@ -151,7 +151,7 @@ pub fn user_files(platform: Platform, environment: &Environment) -> Vec<Place> {
     let at_home = |name: &str| home.as_ref().map(|home| home.join(name));
     let settings = platform.settings(environment);
     let in_settings = |name: &str| settings.as_ref().map(|settings| settings.join(name));
-    // It takes the place of `~/.claude`, and `.claude.json` lies in it then, instead of beside it.
+    // It replaces `~/.claude`, and `.claude.json` is then inside it instead of next to it.
     let claude = environment.directory("CLAUDE_CONFIG_DIR");
     let state = claude.as_ref().map(|claude| claude.join(".claude.json")).or_else(|| at_home(".claude.json"));
     let claude_settings = claude.or_else(|| at_home(".claude")).map(|claude| claude.join("settings.json"));
@@ -183,7 +183,7 @@ pub fn user_files(platform: Platform, environment: &Environment) -> Vec<Place> {
     places.into_iter().filter_map(|(form, file)| Some(Place { form, file: file? })).collect()
 }
 
-/// The files of a project, from the project on.
+/// The files of a project, relative to it.
 pub fn project_files() -> [(Form, &'static str); 12] {
     [
         (Form::ClaudeProject, ".mcp.json"),
@@ -300,7 +300,7 @@ mod tests {
                 "/x/zed/settings.json",
             ],
         );
-        // A relative place is none: it would be one in the working directory.
+        // Ignore a relative value: it would mean a place in the working directory.
         check(Platform::Linux, &[("CLAUDE_CONFIG_DIR", "c"), ("CODEX_HOME", "./o"), ("HOME", "h")].into(), &[]);
     }
 }

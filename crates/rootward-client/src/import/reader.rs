@@ -1,4 +1,4 @@
-//! Reads what is expected from a tree, and notes what is not as expected.
+//! Reads the expected parts of a tree, and notes what is not as expected.
 
 use rootward_core::Shown;
 
@@ -6,15 +6,15 @@ use super::model::{Found, Server, SuggestedRoot};
 use super::node::{Entry, Node, Value};
 use crate::store::Mistake;
 
-/// How much of one file is told; whoever wrote it may have written any number.
+/// How many mistakes of one file to report; its author may have made any number.
 const MOST: usize = 1000;
 const MOST_MISTAKES: usize = 100;
 
-/// What a client takes for the value of a variable.
+/// What a client accepts as the value of a variable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Takes {
     Texts,
-    /// Numbers, too, and `null` for one that is taken away.
+    /// Numbers, too, and `null` to remove a variable.
     NumbersToo,
 }
 
@@ -36,7 +36,7 @@ impl<'t> Reader<'t> {
         self.found
     }
 
-    /// Notes what is wrong at a place.
+    /// Notes a mistake at a position.
     pub(super) fn note(&mut self, at: usize, says: impl Into<String>) -> Noted {
         if self.found.not_understood.len() < MOST_MISTAKES {
             self.found.not_understood.push(Mistake::at(self.text, Some(at..at), says));
@@ -69,7 +69,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// The entries of a table below a key, where there is one.
+    /// The entries of a table under a key, if it exists.
     pub(super) fn table<'n>(&mut self, node: &'n Node, key: &str) -> &'n [Entry] {
         match node.get(key).map(|node| (node, &node.value)) {
             None => &[],
@@ -81,7 +81,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// A string, where there is one. `within` is what it belongs to.
+    /// A string, if it exists. `within` is what it belongs to.
     pub(super) fn text(&mut self, node: &Node, within: &str, key: &str) -> Result<Option<String>, Noted> {
         match node.get(key).map(|node| (node, &node.value)) {
             None => Ok(None),
@@ -103,7 +103,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// A list of strings; empty where there is none.
+    /// A list of strings; empty if it is missing.
     pub(super) fn texts(&mut self, node: &Node, within: &str, key: &str) -> Result<Vec<String>, Noted> {
         let list = match node.get(key).map(|node| (node, &node.value)) {
             None => return Ok(Vec::new()),
@@ -152,7 +152,7 @@ impl<'t> Reader<'t> {
         Ok(names)
     }
 
-    /// Names with strings, and with what else the client takes; empty where there is none.
+    /// Names with strings or other accepted values; empty if they are missing.
     pub(super) fn pairs(
         &mut self,
         node: &Node,
@@ -171,7 +171,7 @@ impl<'t> Reader<'t> {
         for entry in entries {
             let value = match (&entry.node.value, takes) {
                 (Value::Text(value), _) | (Value::Number(value), Takes::NumbersToo) => value.clone(),
-                // It takes a variable away that would be inherited.
+                // It removes a variable that would be inherited.
                 (Value::Null, Takes::NumbersToo) => continue,
                 _ => {
                     let key = format!("{key}.{}", entry.name);

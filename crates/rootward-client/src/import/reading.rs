@@ -1,4 +1,4 @@
-//! The files themselves: the user's own by name, those of a project below its handle.
+//! Reads the files: the user's own by name, those of a project below its handle.
 
 use std::fs::OpenOptions;
 use std::io::{self, ErrorKind, Read};
@@ -14,9 +14,9 @@ use super::places::{Form, Platform, project_files, user_files};
 use super::variables::Around;
 use crate::store::Mistake;
 
-/// The largest file of the user's that is read: `.claude.json` keeps much besides.
+/// The largest file of the user to read: `.claude.json` contains much else.
 const LARGEST: u64 = 8 << 20;
-/// The largest file of a project that is read.
+/// The largest file of a project to read.
 const LARGEST_OF_PROJECT: u64 = 1 << 20;
 
 /// Reads the user's own files of these clients.
@@ -33,7 +33,7 @@ pub fn user_ambient(clients: &[Client], environment: &Environment) -> Import {
     import
 }
 
-/// Reads the files of these clients in a project that may be read.
+/// Reads the files of these clients in a readable project.
 pub fn project(clients: &[Client], project: &Grant, home: Option<&Path>) -> Import {
     let around = Around { home: home.map(Path::to_owned), project: Some(project.path()) };
     let mut import = Import::default();
@@ -69,7 +69,7 @@ impl Import {
         }
     }
 
-    /// Adds what else was read. A file that was read as the user's own is not read as a project's, too.
+    /// Adds other results. A file that was read as the user's own is not also read as a project's.
     pub fn extend(&mut self, more: Import) {
         for imported in more.files {
             if !self.files.iter().any(|known| known.file == imported.file) {
@@ -84,7 +84,7 @@ impl Import {
     }
 }
 
-/// The bytes as text, without the mark that some editors put at its start.
+/// The bytes as text, without a byte order mark.
 fn text(bytes: &[u8]) -> Result<&str, Mistake> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let before = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
@@ -93,10 +93,10 @@ fn text(bytes: &[u8]) -> Result<&str, Mistake> {
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
 
-/// A file of the user's own. A link is followed: many keep their settings elsewhere and link to them.
+/// A file of the user. Links are followed: many users link to settings that are elsewhere.
 #[expect(clippy::disallowed_methods, reason = "a place of the user's own, named by the environment")]
 fn read_ambient(path: &Path) -> Result<Option<Vec<u8>>, ImportError> {
-    // A FIFO would keep its reader waiting for a writer: it is opened without waiting, and then refused (open(2)).
+    // Opening a FIFO would block until it has a writer, so open without blocking, and then refuse it (open(2)).
     let without_waiting = OFlags::NONBLOCK.bits().cast_signed();
     let file = match OpenOptions::new().read(true).custom_flags(without_waiting).open(path) {
         Ok(file) => file,
@@ -114,9 +114,9 @@ fn read_ambient(path: &Path) -> Result<Option<Vec<u8>>, ImportError> {
     Ok(Some(bytes))
 }
 
-/// A file of a project, from the handle that was checked.
+/// A file of a project, through the checked handle.
 fn read_below(project: &Grant, file: &Path) -> Result<Option<Vec<u8>>, ImportError> {
-    // SECURITY: the guard decides where the name leads: a project's link out of it is refused
+    // SECURITY: the guard decides where the name leads: a link out of the project is refused
     // (test: a_project_is_not_left)
     let granted = match project.guard().check(file, Access::READ) {
         Ok(granted) if granted.exists() => granted,
@@ -163,14 +163,14 @@ mod tests {
         let read = || user_ambient(&Client::ALL, &environment);
         let import = read();
         assert!(import.files.is_empty() && import.unread.is_empty());
-        // A link is followed, and a mark at the start is none of the text.
+        // A link is followed, and a byte order mark is not part of the text.
         fs::write(home.path().join("elsewhere.json"), format!("\u{feff}{GOOD}")).unwrap();
         symlink("../elsewhere.json", &file).unwrap();
         let import = read();
         assert_eq!((import.files.len(), import.files[0].found.servers.len(), import.unread.len()), (1, 1, 0));
         assert_eq!(import.files[0].file, file);
         assert!(user_ambient(&[Client::Codex], &environment).files.is_empty());
-        // One that is damaged does not keep the others from being read.
+        // A damaged file does not keep the others from being read.
         fs::write(home.path().join(".codex/config.toml"), "[mcp_servers.b]\ncommand = 'y'\nx").unwrap();
         let import = read();
         assert_eq!((import.files.len(), import.unread.len()), (1, 1));

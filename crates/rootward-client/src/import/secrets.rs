@@ -1,11 +1,12 @@
-//! A command line as it may be shown: what looks like a secret is hidden.
+//! A command line that is safe to show: whatever looks like a secret is hidden.
 //!
-//! This is for eyes, not a wall: a secret that looks like nothing in particular is shown.
+//! This only protects against onlookers, it is not a security boundary: a secret that looks like ordinary text is
+//! shown.
 
-/// What stands for what is hidden.
+/// The placeholder for hidden text.
 pub const HIDDEN: &str = "…";
 
-/// Words that say in a name that its value is a secret.
+/// Words in a name that mark its value as a secret.
 const TELLING: [&str; 15] = [
     "token",
     "secret",
@@ -23,11 +24,11 @@ const TELLING: [&str; 15] = [
     "sessionid",
     "webhook",
 ];
-/// Names, or last words of names, that say so.
+/// Names, or last words of names, that do so.
 const TELLING_LAST: [&str; 9] = ["key", "auth", "pat", "pwd", "pass", "sig", "signature", "dsn", "jwt"];
-/// Ends of names that say where a secret is, not what it is.
+/// Endings of names that say where a secret is, not what it is.
 const PLACES: [&str; 6] = ["file", "path", "dir", "env", "var", "name"];
-/// How tokens of well-known services begin.
+/// Prefixes of tokens of well-known services.
 const TOKENS: [&str; 17] = [
     "ghp_",
     "gho_",
@@ -51,33 +52,33 @@ const TOKENS: [&str; 17] = [
 const SHORTEST_TOKEN: usize = 16;
 const SHORTEST_SEGMENT: usize = 24;
 
-/// What the words so far say about the next one.
+/// What the previous words say about the next one.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 enum Next {
     #[default]
     Anything,
     /// It is a secret.
     Secret,
-    /// It is a header: what stands behind its colon is hidden.
+    /// It is a header: hide the part after its colon.
     Header,
-    /// It sets a variable: what stands behind `=` is hidden.
+    /// It sets a variable: hide the part after `=`.
     Variable,
-    /// It belongs to a secret in quotes that goes on.
+    /// It continues a quoted secret.
     Until(char),
 }
 
-/// Arguments without what looks like a secret; one for each.
+/// The arguments, with secrets hidden; one for each.
 pub fn arguments(words: &[String]) -> Vec<String> {
     let mut next = Next::default();
     words.iter().map(|word| argument(word, &mut next)).collect()
 }
 
-/// A text, such as an address, without what looks like a secret.
+/// A text, such as a URL, with secrets hidden.
 pub fn text(text: &str) -> String {
     argument(text, &mut Next::default())
 }
 
-/// The value of something of this name, without what looks like a secret.
+/// The value of something with this name, with secrets hidden.
 pub fn named(name: &str, value: &str) -> String {
     if is_telling(name) { hidden(value, &mut Next::default()) } else { text(value) }
 }
@@ -100,7 +101,7 @@ fn argument(word: &str, next: &mut Next) -> String {
                     _ => {}
                 }
             }
-            // A command for a shell, or a header: words within a word.
+            // A shell command or a header: words within a word.
             let mut inner = Next::default();
             let mut shown = String::new();
             for part in word.split_inclusive(char::is_whitespace) {
@@ -175,12 +176,13 @@ fn one(word: &str, next: &mut Next) -> String {
     if is_token(word) { HIDDEN.to_owned() } else { word.to_owned() }
 }
 
-/// A secret. A mere variable is none: it says where the secret comes from. One that opens a quote goes on until it is closed.
+/// Hides a secret. A plain variable is not one: it says where the secret comes from. One that opens a quote
+/// continues until it is closed.
 fn hidden(value: &str, next: &mut Next) -> String {
     let name = value.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
     let is_name =
         |text: &str| !text.is_empty() && text.chars().all(|letter| letter.is_alphanumeric() || "_:-.".contains(letter));
-    // `${NAME:-otherwise}` has the value in it.
+    // `${NAME:-otherwise}` contains a value.
     if name.is_some_and(|name| is_name(name) && !name.contains(":-")) || value.is_empty() {
         return value.to_owned();
     }
@@ -203,7 +205,7 @@ fn variable(word: &str) -> Option<(&str, &str)> {
     (!name.is_empty() && name.chars().all(usual)).then_some((name, value))
 }
 
-/// Whether a name says that its value is a secret.
+/// Whether a name marks its value as a secret.
 fn is_telling(name: &str) -> bool {
     let name = name.trim_matches(|letter: char| !letter.is_alphanumeric()).to_lowercase();
     let last = name.rsplit(|letter: char| !letter.is_alphanumeric()).next().unwrap_or_default();
@@ -217,7 +219,7 @@ fn is_token(word: &str) -> bool {
     word.len() >= SHORTEST_TOKEN && TOKENS.iter().any(|start| word.starts_with(start)) && word.chars().all(plain)
 }
 
-/// What stands behind `://`: without the password, telling parts of the query, and names that are random.
+/// The part after `://`: without the password, secret query parameters, and random names.
 fn address(rest: &str, web: bool) -> String {
     let (before, query) = match rest.split_once('?') {
         Some((before, query)) => (before, Some(query)),
@@ -256,7 +258,7 @@ fn address(rest: &str, web: bool) -> String {
     format!("{host}{}{}", path.join("/"), query.unwrap_or_default())
 }
 
-/// A long name with letters and digits, such as services put into addresses.
+/// A long name with letters and digits, such as services put into URLs.
 fn is_random(part: &str) -> bool {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "_-.~%=".contains(letter);
     part.len() >= SHORTEST_SEGMENT

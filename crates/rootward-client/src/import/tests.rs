@@ -1,4 +1,4 @@
-//! Files as nobody should write them, and what tests of readers share.
+//! Malformed files, and what tests of readers share.
 
 use std::fmt::Write;
 use std::path::Path;

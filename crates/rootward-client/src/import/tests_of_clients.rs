@@ -69,7 +69,7 @@ fn projects_of_claude_code() {
         root C:\x = ? (read, write, delete): in `permissions.additionalDirectories`
         ",
     );
-    // Where it is not known from where they count, nothing is guessed.
+    // If their base is unknown, nothing is guessed.
     let found = parse(Form::ClaudeSettings, settings, &around(None)).unwrap();
     assert_eq!(found.roots[0].path, None);
 }

@@ -1,11 +1,11 @@
-//! What a text of a client's file means as a path, where that can be told without guessing.
+//! What a text in a client's file means as a path, if that is certain.
 
 use std::path::{Path, PathBuf};
 
-/// A path is no longer than that (`PATH_MAX`).
+/// The maximum length of a path (`PATH_MAX`).
 const LONGEST: usize = 4096;
 
-/// What is known where a file is read.
+/// The context of a file.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Around {
     /// The user's home.
@@ -14,24 +14,24 @@ pub struct Around {
     pub project: Option<PathBuf>,
 }
 
-/// Which variables a client fills in.
+/// Which variables a client expands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Syntax {
     /// None.
     Nothing,
     /// `${NAME}` and `${NAME:-otherwise}`, from the environment.
     Shell,
-    /// The same and `$NAME`; what the environment does not have stays as it is written.
+    /// The same and `$NAME`; unset variables stay as written.
     Gemini,
-    /// `${userHome}`, `${workspaceFolder}`, `${env:NAME}`, `${input:NAME}` and their like.
+    /// `${userHome}`, `${workspaceFolder}`, `${env:NAME}`, `${input:NAME}` and similar.
     Editor,
     /// `{env:NAME}` and `{file:PATH}`.
     Opencode,
 }
 
 impl Around {
-    /// The absolute path that a text means. None where it is relative, of another system, or has a variable in it whose value only the
-    /// client knows.
+    /// The absolute path that a text means. `None` if it is relative, for another system, or contains a variable
+    /// whose value only the client knows.
     pub(crate) fn resolve(&self, text: &str, syntax: Syntax) -> Option<PathBuf> {
         if text.len() > LONGEST || text.contains('\0') {
             return None;
@@ -49,7 +49,7 @@ impl Around {
         if syntax == Syntax::Opencode && filled.contains('{') {
             return None;
         }
-        // Without braces it is a variable to a shell, and to nobody else; what the server makes of it is not known.
+        // Without braces it is a variable only to a shell; how the server treats it is unknown.
         if filled.contains('$') {
             return None;
         }

@@ -129,7 +129,7 @@ pub struct Provider {
 struct Shared {
     settings: Settings,
     state: Mutex<State>,
-    /// Wakes the announcing task. Stored outside `Shared`, so that the task can notice its end.
+    /// Wakes the announcing task, which holds only this and a weak reference, so that it notices the end of `Shared`.
     changed: Arc<Notify>,
     announcing: OnceLock<()>,
 }
@@ -147,7 +147,7 @@ struct State {
 impl Provider {
     /// A provider that knows nothing yet. All connections are served on the runtime of the first.
     pub fn new(settings: Settings) -> Provider {
-        let unknown = Arc::new(Err("nobody has said yet what is shared".to_owned()));
+        let unknown = Arc::new(Err("the host has not shared anything yet".to_owned()));
         let state = State { shares: unknown, generation: 0, connections: HashMap::new(), last: 0 };
         let shared =
             Shared { settings, state: Mutex::new(state), changed: Arc::default(), announcing: OnceLock::new() };

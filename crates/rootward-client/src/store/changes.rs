@@ -1,4 +1,4 @@
-//! What differs between two states of the store, for the record and for processes that run.
+//! The difference between two states of the store, for the audit log and for running processes.
 
 use std::path::Path;
 
@@ -7,14 +7,14 @@ use rootward_core::{ChangeEvent, Closed, RootChange, Shown, Yes};
 use super::Record;
 use super::saved::{Insistence, Kept, Restrict, SavedRoot};
 
-/// What became of one root.
+/// What happened to one root.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Change {
-    /// It was not there before.
+    /// It is new.
     Added(SavedRoot),
-    /// It is there no more.
+    /// It is gone.
     Removed(SavedRoot),
-    /// It is there, and something about it is different.
+    /// It still exists, and something about it is different.
     Changed {
         /// As it was.
         before: SavedRoot,
@@ -23,12 +23,12 @@ pub enum Change {
     },
 }
 
-/// What differs, in the order of the file; removed ones first.
+/// The differences, in file order; removed roots first.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Changes(Vec<Change>);
 
 impl Changes {
-    /// Compares two states. An entry is known by its path and whom it is for, and else by its path.
+    /// Compares two states. Entries are matched by path and audience, and otherwise by path.
     pub fn between(before: &Kept, after: &Kept) -> Changes {
         let mut old: Vec<Option<&SavedRoot>> = before.roots.iter().map(Some).collect();
         let mut pairs: Vec<(Option<&SavedRoot>, &SavedRoot)> = after.roots.iter().map(|root| (None, root)).collect();
@@ -58,7 +58,7 @@ impl Changes {
         self.0.is_empty()
     }
 
-    /// Each of them for the record.
+    /// Each of them as an event for the audit log.
     pub(super) fn events(&self, record: &Record<'_>) -> impl Iterator<Item = ChangeEvent> {
         self.iter().flat_map(move |change| change.events(record))
     }
@@ -74,7 +74,7 @@ impl<'c> IntoIterator for &'c Changes {
 }
 
 impl Change {
-    /// A name and access that changed at once are two changes.
+    /// A name and access that changed together are two events.
     fn events(&self, record: &Record<'_>) -> Vec<ChangeEvent> {
         let event = |change, root| event(change, root, Yes::Always, record);
         match self {
@@ -90,7 +90,7 @@ impl Change {
     }
 }
 
-/// A change for the record.
+/// A change as an event for the audit log.
 pub(crate) fn event(change: RootChange, root: &SavedRoot, consent: Yes, record: &Record<'_>) -> ChangeEvent {
     let restrict = |restrict: &Restrict| match restrict.closed {
         Closed::Entirely => restrict.pattern.clone(),

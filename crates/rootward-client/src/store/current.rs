@@ -1,10 +1,10 @@
-//! The store for a process that runs: the last good state stays in force, whatever becomes of the file.
+//! The store for a running process: the last good state stays current, whatever happens to the file.
 
 use std::sync::Arc;
 
 use super::{Changes, Kept, Store, StoreError};
 
-/// What the store said when it could last be read.
+/// The store's content when it could last be read.
 #[derive(Clone, Debug)]
 pub struct Current {
     store: Store,
@@ -17,20 +17,21 @@ impl Current {
         Current { store, good: None }
     }
 
-    /// Begins with what the store says now. Where it cannot be read, nothing is known, and the error says why.
+    /// Starts with the store's current content. If it cannot be read, nothing is known, and the error says why.
     pub fn begin_ambient(store: Store) -> (Current, Result<(), StoreError>) {
         let mut current = Current::unread(store);
         let read = current.refresh_ambient().map(drop);
         (current, read)
     }
 
-    /// The last good state; none where there has not been any. Nothing known is not nothing saved: whoever stands in where nobody
-    /// saved a root must not profit from a file that is damaged.
+    /// The last good state; `None` if there was none. Unknown is not the same as nothing saved: a fallback for "no
+    /// saved roots" must not apply because the file is damaged.
     pub fn kept(&self) -> Option<&Arc<Kept>> {
         self.good.as_ref()
     }
 
-    /// Reads the store again: what changed, or why it cannot be read. In the latter case the last good state stays.
+    /// Reads the store again: returns what changed, or why it cannot be read. In that case the last good state
+    /// stays.
     pub fn refresh_ambient(&mut self) -> Result<Changes, StoreError> {
         let new = self.store.load_ambient()?;
         let none = Kept::default();

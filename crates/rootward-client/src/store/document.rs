@@ -1,4 +1,4 @@
-//! The file as it is edited: what the user wrote around the roots stays as it is.
+//! The file while it is edited: what the user wrote around the roots stays as it is.
 
 use std::path::Path;
 
@@ -8,14 +8,14 @@ use toml_edit::{Array, ArrayOfTables, Datetime, DocumentMut, InlineTable, Item, 
 use super::reading::{self, Unread, VERSION};
 use super::saved::{Audience, Insistence, Kept, Restrict, SavedRoot, YesOnRecord};
 
-/// What a file begins with that Rootward makes.
+/// The beginning of a file that Rootward creates.
 const HEADER: &str = "# What is shared, as `rootward roots` keeps it. It may be edited by hand.\n";
 
-/// `roots.toml`, to be changed. Positions are those of [`Kept::roots`].
+/// `roots.toml` as an editable document. Positions are indexes into [`Kept::roots`].
 #[derive(Clone, Debug)]
 pub struct Document {
     document: DocumentMut,
-    /// What the text means.
+    /// The parsed content.
     kept: Kept,
 }
 
@@ -36,12 +36,12 @@ impl Document {
         self.document.to_string()
     }
 
-    /// The roots as they are by now.
+    /// The current roots.
     pub fn roots(&self) -> &[SavedRoot] {
         &self.kept.roots
     }
 
-    /// Puts a root at the end.
+    /// Appends a root.
     pub fn add(&mut self, root: &SavedRoot) {
         let mut table = table_of(root);
         table.decor_mut().set_prefix("\n");
@@ -51,7 +51,7 @@ impl Document {
         }
     }
 
-    /// Takes a root out, and the comment that stands right above it. Other comments stay.
+    /// Removes a root, and the comment right above it. Other comments stay.
     pub fn remove(&mut self, position: usize) {
         let Some(tables) = self.tables().filter(|tables| position < tables.len()) else { return };
         let prefix = tables.get(position).and_then(|table| table.decor().prefix()?.as_str()).unwrap_or_default();
@@ -68,7 +68,7 @@ impl Document {
         self.kept.roots.remove(position);
     }
 
-    /// Gives a root another name, or none.
+    /// Changes or removes the name of a root.
     pub fn rename(&mut self, position: usize, name: Option<&str>) {
         let Some(root) = self.kept.roots.get_mut(position) else { return };
         root.name = name.map(str::to_owned);
@@ -78,14 +78,14 @@ impl Document {
         }
     }
 
-    /// Shares a root for other access.
+    /// Changes the access of a root.
     pub fn grant(&mut self, position: usize, access: Access) {
         let Some(root) = self.kept.roots.get_mut(position) else { return };
         root.access = access;
         self.set(position, "access", access_text(access).into());
     }
 
-    /// Closes other places below a root.
+    /// Changes what is closed below a root.
     pub fn restrict(&mut self, position: usize, restrict: &[Restrict]) {
         let Some(root) = self.kept.roots.get_mut(position) else { return };
         if root.restrict == restrict {
@@ -99,7 +99,7 @@ impl Document {
         }
     }
 
-    /// Shares a root with others.
+    /// Changes the audience of a root.
     pub fn share_with(&mut self, position: usize, audience: &Audience) {
         let Some(root) = self.kept.roots.get_mut(position) else { return };
         if root.audience == *audience {
@@ -112,7 +112,7 @@ impl Document {
         }
     }
 
-    /// Puts down the yes that a root is shared by from now on.
+    /// Writes the consent that now applies to a root.
     pub fn give(&mut self, position: usize, given: &YesOnRecord) {
         let Some(root) = self.kept.roots.get_mut(position) else { return };
         root.given = Some(given.clone());
@@ -132,7 +132,7 @@ impl Document {
         root.as_array_of_tables_mut()
     }
 
-    /// Changes a value and leaves the comment behind it.
+    /// Changes a value and keeps the comment after it.
     fn set(&mut self, position: usize, key: &str, mut value: Value) {
         let Some(table) = self.tables().and_then(|tables| tables.get_mut(position)) else { return };
         if let Some(Item::Value(old)) = table.get_mut(key) {
@@ -150,7 +150,7 @@ impl Document {
     }
 }
 
-/// Gives a file without a version its beginning.
+/// Adds the header to a file without a version.
 fn begin(document: &mut DocumentMut) {
     let comments = document.trailing().as_str().unwrap_or_default().to_owned();
     document.set_trailing("");
@@ -161,7 +161,7 @@ fn begin(document: &mut DocumentMut) {
     }
 }
 
-/// The part of what stands before a table that is not about it: all up to the last blank line.
+/// The part before a table that is not about it: everything up to the last blank line.
 fn not_about_the_next(prefix: &str) -> &str {
     let mut end = 0;
     let mut position = 0;
@@ -180,7 +180,7 @@ fn table_of(root: &SavedRoot) -> Table {
     let mut put = |key: &str, value: Value| {
         table.insert(key, Item::Value(value));
     };
-    // Whoever saves a root has seen that its path is text: what is not cannot be written.
+    // The caller has checked that the path is text: another path could not be written.
     put(if root.pattern.is_some() { "pattern" } else { "path" }, root.path.to_string_lossy().as_ref().into());
     if let Some(name) = &root.name {
         put("name", name.as_str().into());
@@ -220,7 +220,7 @@ fn restrict_value(restrict: &[Restrict]) -> Value {
     Value::Array(tables.collect())
 }
 
-/// `ro`, `rw`, `rw-nodelete` or `rwx` where one of them says it, else words.
+/// `ro`, `rw`, `rw-nodelete` or `rwx` if one of them matches, else words.
 pub fn access_text(access: Access) -> String {
     let suffix =
         ["ro", "rw", "rw-nodelete", "rwx"].into_iter().find(|suffix| Access::from_suffix(suffix) == Some(access));

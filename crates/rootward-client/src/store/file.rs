@@ -1,4 +1,4 @@
-//! The file itself: read, locked and replaced. It is Rootward's own, so it is opened by name.
+//! The file itself: reads, locks and replaces it. It is Rootward's own, so it is opened by name.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::io::Errno;
 
-/// The largest file that is read.
+/// The largest file to read.
 const LARGEST_FILE: u64 = 1 << 20;
 
-/// The file's text; none where there is no file.
+/// The file's text; `None` if there is no file.
 #[expect(clippy::disallowed_methods, reason = "the store is Rootward's own")]
 pub(super) fn read_ambient(path: &Path) -> io::Result<Option<String>> {
-    // A FIFO would keep its reader waiting for a writer: it is opened without waiting, and then refused (open(2)).
+    // Opening a FIFO would block until it has a writer, so open without blocking, and then refuse it (open(2)).
     let without_waiting = OFlags::NONBLOCK.bits().cast_signed();
     match OpenOptions::new().read(true).custom_flags(without_waiting).open(path).and_then(text_of) {
         Ok(text) => Ok(Some(text)),
@@ -36,16 +36,16 @@ fn text_of(file: File) -> io::Result<String> {
     String::from_utf8(bytes).or_else(|_| refused("not UTF-8"))
 }
 
-/// The right to change a file, until it is dropped. Kept on a file beside it, because the file itself is replaced.
+/// The lock for changing a file, released on drop. It is on a file next to it, because the file itself is replaced.
 #[derive(Debug)]
 pub(super) struct Lock {
-    /// The file, past links: some keep their settings elsewhere and link to them, and a link is not to be replaced.
+    /// The real file: some users link to settings that are elsewhere, and the link must not be replaced.
     file: PathBuf,
     _held: File,
 }
 
 impl Lock {
-    /// Waits for whoever changes the file now. Makes the directory if it is not there.
+    /// Waits for other processes that change the file. Creates the directory if it does not exist.
     #[expect(clippy::disallowed_methods, reason = "the store is Rootward's own")]
     pub(super) fn take_ambient(file: &Path) -> io::Result<Lock> {
         let file = match file.canonicalize() {
@@ -71,19 +71,19 @@ impl Lock {
         read_ambient(&self.file)
     }
 
-    /// Replaces the file at one stroke: whoever reads sees the old text or the new, whatever happens meanwhile.
+    /// Replaces the file atomically: readers see the old text or the new one, whatever happens meanwhile.
     #[expect(clippy::disallowed_methods, reason = "the store is Rootward's own")]
     pub(super) fn replace_ambient(&self, text: &str) -> io::Result<()> {
-        // One name is enough: only the holder of the lock writes. Whoever was killed while writing left it.
+        // One name is enough: only the holder of the lock writes. A process killed while writing may have left it.
         let new = self.file.with_extension("toml.new");
         remove_ambient(&new)?;
         let written = write_ambient(&new, text).and_then(|()| std::fs::rename(&new, &self.file));
         if let Err(error) = written {
-            // It takes room on a full disk; that it cannot be removed is the lesser trouble.
+            // It takes up space on a full disk; failing to remove it is the lesser problem.
             let _ = remove_ambient(&new);
             return Err(error);
         }
-        // The new name is on disk when its directory is (fsync(2)).
+        // The new name is on disk only once its directory is (fsync(2)).
         File::open(directory(&self.file)?)?.sync_all()
     }
 }
@@ -92,7 +92,7 @@ impl Lock {
 fn write_ambient(path: &Path, text: &str) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     file.write_all(text.as_bytes())?;
-    // A rename may reach the disk before what is in the file does.
+    // A rename may reach the disk before the file's content does.
     file.sync_all()
 }
 

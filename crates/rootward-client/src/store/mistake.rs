@@ -26,7 +26,7 @@ impl Mistake {
         }
     }
 
-    /// What the parser says, in words of the file rather than of the program.
+    /// The parser's message, in terms of the file rather than of the program.
     pub(super) fn of_parser(text: &str, error: &toml::de::Error) -> Mistake {
         let says = error.message().lines().collect::<Vec<_>>().join(", ");
         Mistake::at(text, error.span(), in_our_words(&says))

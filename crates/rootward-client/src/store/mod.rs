@@ -1,14 +1,14 @@
-//! What the user chose to share, kept in a file that people can read and edit.
+//! What the user chose to share, saved in a file that people can read and edit.
 //!
-//! `roots.toml` has one `[[root]]` for each root: where it lies, what it is shared for, what stays closed below it, with whom it is
-//! shared, and by whose yes. Several processes may change it at once and lose nothing. A file that cannot be read is an error
-//! with its place, and is never overwritten.
+//! `roots.toml` has one `[[root]]` for each root: where it is, its access, what stays closed below it, who it is
+//! shared with, and who consented. Several processes may change it at once without losing anything. A file that
+//! cannot be parsed is an error with its position, and is never overwritten.
 //!
-//! - [`Store`]: the file. [`Store::load_ambient`] reads it, [`Store::edit_ambient`] changes it: locked, recorded, replaced at one
-//!   stroke.
-//! - [`Document`]: the file while it is being changed; comments and order stay.
+//! - [`Store`]: the file. [`Store::load_ambient`] reads it, [`Store::edit_ambient`] changes it: locked, recorded,
+//!   replaced atomically.
+//! - [`Document`]: the file while it is edited; comments and order stay.
 //! - [`Kept`], [`SavedRoot`]: what the file says, as plain values. [`Kept::set_ambient`] finds the roots on disk.
-//! - [`Current`]: for processes that run: the last good state, and what changed since.
+//! - [`Current`]: for running processes: the last good state, and what changed since.
 //!
 //! ```
 //! use rootward_audit::AuditLines;
@@ -73,7 +73,7 @@ pub struct Store {
     record: Option<WritableRecord>,
 }
 
-/// Who changes the store, and where that goes on record.
+/// Who changes the store, and the audit log for it.
 #[derive(Clone, Copy)]
 pub struct Record<'r> {
     /// The log.
@@ -87,7 +87,7 @@ pub struct Record<'r> {
 /// Why the store cannot be read or changed.
 #[derive(Error, Debug)]
 pub enum StoreError {
-    /// It says something that means nothing.
+    /// Its content is not valid.
     #[error("saved roots `{}`, {mistake}", Shown::new(.file))]
     Damaged {
         /// The file.
@@ -95,15 +95,15 @@ pub enum StoreError {
         /// What is wrong, and where.
         mistake: Mistake,
     },
-    /// It was written by a later version.
+    /// It was written by a newer version.
     #[error("saved roots `{}` are of version {version}, and this program knows version 1 only", Shown::new(.file))]
     Newer {
         /// The file.
         file: PathBuf,
-        /// The version it says it is of.
+        /// The version stated in it.
         version: u64,
     },
-    /// It is there and cannot be read.
+    /// It exists but cannot be read.
     #[error("saved roots `{}` cannot be read", Shown::new(.file))]
     Read {
         /// The file.
@@ -111,7 +111,7 @@ pub enum StoreError {
         /// What the system says.
         source: io::Error,
     },
-    /// It cannot be changed; it is as it was.
+    /// It cannot be changed; it is unchanged.
     #[error("saved roots `{}` cannot be changed", Shown::new(.file))]
     Save {
         /// The file.
@@ -119,21 +119,21 @@ pub enum StoreError {
         /// What the system says.
         source: io::Error,
     },
-    /// What was to be saved could not be read again; the file is as it was.
+    /// The new content would not be valid; the file is unchanged.
     #[error("not saved: {}", .0.says)]
     Unreadable(Mistake),
-    /// The change cannot be put on record, and so did not happen.
+    /// The change cannot be recorded, so it was not made.
     #[error("saved roots are not changed: the change cannot be put on record")]
     Record(#[source] io::Error),
 }
 
 impl Store {
-    /// The store in this file; `home` is what `~` means in it.
+    /// The store in this file; `home` is the meaning of `~` in it.
     pub fn new(file: PathBuf, home: Option<PathBuf>) -> Store {
         Store { file, home, record: None }
     }
 
-    /// The user's own; none where the environment does not say where that is.
+    /// The user's own store; `None` if the environment does not say where it is.
     pub fn of(directories: &Directories) -> Option<Store> {
         let store = Store::new(directories.saved_roots()?, directories.home.clone());
         Some(Store { record: directories.writable_record(), ..store })
@@ -144,12 +144,12 @@ impl Store {
         &self.file
     }
 
-    /// What `~` means in it.
+    /// The meaning of `~` in it.
     pub fn home(&self) -> Option<&Path> {
         self.home.as_deref()
     }
 
-    /// Reads it; nothing is kept where there is no file.
+    /// Reads it; empty if there is no file.
     pub fn load_ambient(&self) -> Result<Kept, StoreError> {
         let Some(text) = file::read_ambient(&self.file).map_err(|source| self.unread(source))? else {
             return Ok(Kept::default());
@@ -158,8 +158,8 @@ impl Store {
         Ok(Kept { record: self.record.clone(), ..kept })
     }
 
-    /// Changes it: waits for others who do, reads it, lets `edit` change what was read, puts what changed on record, and replaces the
-    /// file at one stroke. Where anything fails, `edit` included, the file is as it was.
+    /// Changes it: waits for other processes, reads it, lets `edit` change it, records the changes, and replaces the
+    /// file atomically. If anything fails, including `edit`, the file is unchanged.
     pub fn edit_ambient<T, E: From<StoreError>>(
         &self,
         record: &Record<'_>,
@@ -173,14 +173,15 @@ impl Store {
         let before = reading::read(&text, home).map_err(|unread| self.damaged(unread))?;
         let result = edit(&mut document)?;
         let new = document.text();
-        // A file that can no longer be read would take everything from everybody.
+        // A file that can no longer be parsed would stop sharing with everybody.
         let after = reading::read(&new, home).map_err(|unread| self.unreadable(unread))?;
         let changes = Changes::between(&before, &after);
         if changes.is_empty() {
             return Ok(result);
         }
         for event in changes.events(record) {
-            // SECURITY: what is not on record does not happen (test: what_cannot_be_recorded_is_not_saved)
+            // SECURITY: a change that is not recorded must not happen
+            // (test: what_cannot_be_recorded_is_not_saved)
             record.audit.record_change(&event).map_err(StoreError::Record)?;
         }
         lock.replace_ambient(&new).map_err(|source| self.unsaved(source))?;

@@ -1,4 +1,4 @@
-//! The store against a plain list: whatever is done in whatever order, file and list say the same, and comments stay.
+//! The store against a plain list: for any sequence of edits, file and list agree, and comments stay.
 
 #![expect(clippy::disallowed_methods, reason = "the test looks at the file")]
 
@@ -73,7 +73,7 @@ fn apply(list: &mut Vec<SavedRoot>, step: &Step) {
         Step::Withdraw(number, Some(peer)) => {
             let for_all =
                 list.iter().find(|root| root.path == path(*number) && root.audience == Audience::All).cloned();
-            // What gives the peer nothing stays; of several, the last.
+            // An entry without access for the peer stays; of several, the last one.
             let nothing = |root: &SavedRoot| root.access.is_empty() && root.audience == audience(&[*peer]);
             let at_path = |root: &SavedRoot| root.path == path(*number);
             let stays = list.iter().rposition(|root| for_all.is_some() && at_path(root) && nothing(root));

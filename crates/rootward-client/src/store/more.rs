@@ -1,4 +1,5 @@
-//! Whether a change of the store shares more than was shared: to take a root out can do that, too, where a root above it gives more.
+//! Whether a change to the store shares more than before: removing a root can do that, too, if a root above it gives
+//! more.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -8,29 +9,29 @@ use rootward_core::Access;
 use super::reach::Reach;
 use super::saved::{Kept, Restrict, SavedRoot};
 
-/// Something that is shared and was not.
+/// Something that is shared now and was not before.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum More {
     /// Access to a place.
     Access {
-        /// The place, and all below it that no other root decides about.
+        /// The place, and everything below it that no other root decides.
         path: PathBuf,
-        /// Who gets it: a client or server that some root is for, or all others.
+        /// Who gets it: a client or server that some root names, or all others.
         peer: Option<String>,
-        /// What was not given before.
+        /// The access that was not given before.
         access: Access,
     },
     /// A place below a root that was closed.
     Opened {
         /// The root that it was closed below.
         path: PathBuf,
-        /// As it was closed.
+        /// The restriction that closed it.
         restrict: Restrict,
     },
 }
 
 impl Kept {
-    /// What is shared by `self` and was not by `before`.
+    /// What `self` shares and `before` did not.
     pub fn more_than(&self, before: &Kept) -> Vec<More> {
         let roots = || before.roots.iter().chain(&self.roots);
         let mut subjects: Vec<&SavedRoot> = roots().collect();
@@ -43,7 +44,7 @@ impl Kept {
         for subject in subjects {
             for peer in &peers {
                 let (now, then) = (self.holding(subject, *peer), before.holding(subject, *peer));
-                // What nobody touched is no question, however patterns overlap.
+                // What nobody changed needs no question, however patterns overlap.
                 let access = if now == then { Access::NONE } else { most(&now).without(least(&then)) };
                 if !access.is_empty() {
                     let path = subject.path.clone();
@@ -61,9 +62,9 @@ impl Kept {
         more
     }
 
-    /// The roots that decide about a root, or about some of what a pattern matches, with their depths.
+    /// The roots that decide a root, or some of a pattern's matches, with their depths.
     fn holding(&self, subject: &SavedRoot, peer: Option<&str>) -> Vec<(usize, Reach, Access)> {
-        // A directory that some pattern matches is asked about by itself.
+        // A directory that some pattern matches is handled on its own.
         let roots = self.for_peer(peer).filter(|root| root.pattern.is_some() || subject.path.starts_with(&root.path));
         let holding = roots.map(|root| {
             let reach = root.reach(&subject.path, subject.pattern.as_ref());
@@ -79,7 +80,8 @@ impl Kept {
 
     fn is_still_closed(&self, root: &SavedRoot, restrict: &Restrict) -> bool {
         let closes = |other: &Restrict| {
-            // SECURITY: what was closed entirely and is closed for writing only is opened for reading
+            // SECURITY: a place that was closed entirely and is now closed only for writing has been opened for
+            // reading
             // (test: what_is_more_than_before)
             other.pattern == restrict.pattern && other.closed.access().contains(restrict.closed.access())
         };
@@ -87,24 +89,25 @@ impl Kept {
     }
 }
 
-/// The depth of the deepest that hold all of it.
+/// The greatest depth of those that contain all of it.
 fn deepest(holding: &[(usize, Reach, Access)]) -> Option<usize> {
     holding.iter().filter(|(_, reach, _)| *reach == Reach::Whole).map(|(depth, ..)| *depth).max()
 }
 
-/// What they give at the most to a directory that they are about.
+/// The most that they give to any directory that they apply to.
 fn most(holding: &[(usize, Reach, Access)]) -> Access {
     let deepest = deepest(holding);
     let whole = holding.iter().filter(|(depth, reach, _)| *reach == Reach::Whole && Some(*depth) == deepest);
-    // Two roots at one place have the lesser access.
+    // Two roots at one place give only their common access.
     let whole = whole.map(|(.., access)| *access).reduce(|one, other| one & other);
-    // SECURITY: a pattern that is about some of them takes nothing from the others, and may give more to some
+    // SECURITY: a pattern that matches some of the directories takes nothing from the others, and may give more to
+    // some
     // (test: patterns_that_overlap_give_more)
     let part = holding.iter().filter(|(depth, reach, _)| *reach == Reach::Part && Some(*depth) > deepest);
     part.fold(whole.unwrap_or(Access::NONE), |sum, (.., access)| sum.with(*access))
 }
 
-/// What they give at the least.
+/// The least that they give.
 fn least(holding: &[(usize, Reach, Access)]) -> Access {
     let Some(deepest) = deepest(holding) else { return Access::NONE };
     let about = holding.iter().filter(|(depth, ..)| *depth >= deepest);
@@ -154,7 +157,7 @@ mod tests {
         check(&[("/a", "ro", &[])], &[], &[]);
         check(&[("/a", "rw", &[])], &[("/a", "ro", &[])], &[]);
         check(&[("/a", "ro", &[])], &[("/a", "rw-nodelete", &[])], &[("/a", None, "write")]);
-        // Without the deeper one, the root above decides.
+        // Without the deeper root, the root above decides.
         check(
             &[("/a", "rw-nodelete", &[]), ("/a/b", "ro", &[])],
             &[("/a", "rw-nodelete", &[])],
@@ -184,13 +187,13 @@ mod tests {
         check(&[("/s/*", "ro")], &[("/s/*", "rw")], &["/s/*"]);
         check(&[("/s/*", "rw")], &[("/s/*", "ro")], &[]);
         check(&[("/s/*", "rw")], &[], &[]);
-        // What takes away, and is taken out.
+        // A root that takes access away is removed.
         check(&[("/s", "rw"), ("/s/*", "ro")], &[("/s", "rw")], &["/s/*"]);
         check(&[("/s/*", "rw"), ("/s/a", "ro")], &[("/s/*", "rw")], &["/s/a"]);
         check(&[("/s/a*", "ro"), ("/s/*b", "rw")], &[("/s/*b", "rw")], &["/s/*b", "/s/a*"]);
-        // One that is about some of them hides nothing of what the others get.
+        // A pattern that matches some of them hides nothing that the others get.
         check(&[("/s/a*", "ro"), ("/s/*b", "ro")], &[("/s/a*", "rw"), ("/s/*b", "ro")], &["/s/a*"]);
-        // What nobody touched.
+        // Unchanged entries.
         check(&[("/s/a*", "ro"), ("/s/*b", "rw"), ("/x", "ro")], &[("/s/a*", "ro"), ("/s/*b", "rw")], &[]);
     }
 

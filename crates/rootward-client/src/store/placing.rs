@@ -1,4 +1,4 @@
-//! Saved roots found on disk.
+//! Finds saved roots on disk.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -11,15 +11,15 @@ use rootward_core::{
 use super::Record;
 use super::saved::{Audience, Insistence, Kept, SavedRoot, YesOnRecord};
 
-/// Any name will do to ask whether a directory lets one in.
+/// An arbitrary name, to check whether a directory can be entered.
 const ANY_NAME: &str = ".rootward";
 
-/// What was found of a saved root: itself, or what it matches.
+/// What was found for a saved root: itself, or its matches.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Found {
     /// What is shared.
     pub placed: Vec<PlacedRoot>,
-    /// What a pattern matches and is not shared.
+    /// Matches of a pattern that are not shared.
     pub left_out: Vec<RefusedRoot>,
 }
 
@@ -35,7 +35,7 @@ impl Found {
 }
 
 impl SavedRoot {
-    /// A root for everybody, with nothing closed below it but what is closed everywhere.
+    /// A root for everybody, with only the standard restrictions.
     pub fn new(path: impl Into<PathBuf>, access: Access) -> SavedRoot {
         SavedRoot {
             path: path.into(),
@@ -49,13 +49,13 @@ impl SavedRoot {
         }
     }
 
-    /// The same root with the yes it is saved by.
+    /// The same root with the consent it is saved with.
     #[must_use]
     pub fn given(self, record: &Record<'_>) -> SavedRoot {
         SavedRoot { given: Some(YesOnRecord { by: record.requester.to_owned(), at: record.time }), ..self }
     }
 
-    /// The root as it is named to others.
+    /// The root as named to others.
     pub fn root(&self) -> Root {
         Root {
             path: self.path.clone(),
@@ -68,13 +68,13 @@ impl SavedRoot {
         }
     }
 
-    /// Looks it up: where it lies, or why it cannot be shared. Of a pattern, the first match.
+    /// Finds it on disk, or says why it cannot be shared. For a pattern, the first match.
     pub fn find_ambient(&self, home: Option<&Path>) -> Result<PlacedRoot, WhyRefused> {
         let found = self.find_all_ambient(home)?;
         found.placed.into_iter().next().ok_or(WhyRefused::Missing)
     }
 
-    /// Looks it up: where it lies, or what it matches.
+    /// Finds it, or its matches, on disk.
     pub(crate) fn find_all_ambient(&self, home: Option<&Path>) -> Result<Found, WhyRefused> {
         let real = home.map(real_ambient);
         let mut validation = Validation::new(home.map(Path::to_owned));
@@ -103,13 +103,14 @@ impl SavedRoot {
         found.or_why()
     }
 
-    /// Where its path leads, whatever is there. One that leads nowhere, as a loop of links, leads to itself.
+    /// Where its path leads, even if nothing exists there. A path that leads nowhere, such as a loop of links, leads
+    /// to itself.
     pub(crate) fn leads_to_ambient(&self, resolver: Resolver) -> PathBuf {
         let spellings = spellings_ambient(&self.path, resolver).ok();
         spellings.and_then(|mut spellings| spellings.pop()).unwrap_or_else(|| self.path.clone())
     }
 
-    /// What is closed below it, as it is spelled and where that leads.
+    /// What is closed below it, both as spelled and where that leads.
     pub(crate) fn closed_at(&self, leads_to: &Path) -> Result<Vec<Restriction>, RestrictionError> {
         let mut rules = Vec::new();
         let elsewhere = (leads_to != self.path).then_some(leads_to);
@@ -123,26 +124,27 @@ impl SavedRoot {
 }
 
 impl Kept {
-    /// The roots that a peer is meant to have, found on disk, and those kept out with the reasons. `home` is the user's own.
+    /// The roots for a peer, found on disk, and those left out with the reasons. `home` is the user's own.
     pub fn set_ambient(&self, peer: Option<&str>, home: Option<&Path>) -> RootSet {
         self.set_of(peer, &self.written_ambient(), |saved| saved.find_all_ambient(home))
     }
 
-    /// What confined commands could write, where that is of interest: no pattern matches there.
+    /// What confined commands could write, if there are patterns: no pattern matches there.
     pub(crate) fn written_ambient(&self) -> Material {
         match &self.record {
-            // SECURITY: a record that cannot be read trusts nothing (test: a_saved_pattern_trusts_no_record_that_is_damaged)
+            // SECURITY: if the record cannot be read, trust nothing
+            // (test: a_saved_pattern_trusts_no_record_that_is_damaged)
             Some(record) if self.has_patterns() => record.read_ambient().unwrap_or_else(|_| Material::everything()),
             _ => Material::default(),
         }
     }
 
-    /// Whether a pattern is kept.
+    /// Whether a pattern is saved.
     pub(crate) fn has_patterns(&self) -> bool {
         self.roots.iter().any(|root| root.pattern.is_some())
     }
 
-    /// The same, with what somebody found who looked.
+    /// The same, with what the caller found on disk.
     pub(crate) fn set_of(
         &self,
         peer: Option<&str>,
@@ -166,7 +168,7 @@ impl Kept {
         RootSet::new(placed, refused)
     }
 
-    /// What there is of a saved root for those whom it is for, with what somebody found who looked.
+    /// What a saved root shares with its audience, with what the caller found on disk.
     pub(crate) fn found(
         &self,
         saved: &SavedRoot,
@@ -181,7 +183,7 @@ impl Kept {
         all.find(|(root, _)| *root == saved).map_or_else(|| find(saved), |(_, found)| found)
     }
 
-    /// Each root that a peer is meant to have, and what there is of it.
+    /// Each root for a peer, and what was found for it.
     fn found_of<'k>(
         &'k self,
         peer: Option<&'k str>,
@@ -190,7 +192,7 @@ impl Kept {
     ) -> Vec<(&'k SavedRoot, Result<Found, WhyRefused>)> {
         let mut all = Vec::new();
         for saved in self.for_peer(peer) {
-            // What gives nothing is only of use where it takes something away from a root above.
+            // A root without access only matters if it takes something away from a root above.
             let above = |other: &SavedRoot| other.path != saved.path && saved.path.starts_with(&other.path);
             if saved.access.is_empty() && !self.for_peer(peer).any(above) {
                 continue;
@@ -203,7 +205,7 @@ impl Kept {
         let is_planted = |saved: &SavedRoot, one: &PlacedRoot| {
             let holder = one.place.parent().unwrap_or(&one.place);
             let could_write = |other: &SavedRoot| {
-                // Whoever it is for: a server of another peer makes directories, too.
+                // For any audience: another peer's server creates directories, too.
                 !other.is_at(saved)
                     && other.access.contains(Access::WRITE)
                     && other.reach(holder, None) != super::reach::Reach::Nothing
@@ -219,7 +221,8 @@ impl Kept {
             firm.iter().any(|other| other.holds(&one.place) && other.root.access.contains(one.root.access))
         };
         let judge = |saved: &SavedRoot, found: Found| {
-            // SECURITY: a directory that a confined server made must not be a root because a pattern matches it
+            // SECURITY: a directory that a confined server created must not become a root because a pattern matches
+            // it
             // (test: a_saved_pattern_matches_nothing_that_a_server_could_have_made)
             let is_kept = |one: &PlacedRoot| !is_planted(saved, one) || is_open_without(one);
             let (placed, planted): (Vec<_>, Vec<_>) = found.placed.into_iter().partition(is_kept);
@@ -233,8 +236,8 @@ impl Kept {
         all.into_iter().map(|(saved, found)| (saved, found.and_then(|found| judge(saved, found)))).collect()
     }
 
-    /// What is closed below all of them. Restrictions belong to places: they hold however a root above or below is named, and by
-    /// whom.
+    /// What is closed below all of them. Restrictions belong to places: they apply no matter how, and by whom, a
+    /// root above or below is named.
     pub fn closed_ambient(&self, resolver: Resolver) -> Result<Vec<Restriction>, RestrictionError> {
         let closing = self.roots.iter().filter(|saved| !saved.restrict.is_empty());
         let each = closing.map(|saved| saved.closed_at(&saved.leads_to_ambient(resolver)));
@@ -246,13 +249,13 @@ fn left_out(placed: &PlacedRoot, reason: WhyRefused) -> RefusedRoot {
     RefusedRoot { text: placed.root.path.display().to_string(), root: None, reason }
 }
 
-/// A home that is reached by a link is the user's own all the same (`/home` is a link on some systems).
+/// A home that is reached through a link is still the user's own (`/home` is a link on some systems).
 fn in_real_home(root: Root, home: &Path, real: &Path) -> Root {
     let Ok(below) = root.path.strip_prefix(home) else { return root };
     let path: PathBuf = real.join(below).components().collect();
     let (before, after) = (home.components().count(), real.components().count());
     let pattern = match root.pattern {
-        // A `*` before the end of the home: the pattern does not say this home.
+        // A `*` before the end of the home: the pattern does not mean this home.
         Some(Pattern::Named { fixed }) if fixed < before => return root,
         Some(Pattern::Named { fixed }) => Some(Pattern::Named { fixed: fixed - before + after }),
         other => other,
@@ -260,7 +263,7 @@ fn in_real_home(root: Root, home: &Path, real: &Path) -> Root {
     Root { path, pattern, ..root }
 }
 
-/// A directory that nobody lets one into is found, and nothing in it is: whatever its name, looking for it says so.
+/// A directory that cannot be entered is found, but nothing in it is: looking for any name shows that.
 fn may_be_entered_ambient(found: &PlacedRoot) -> Result<(), WhyRefused> {
     if found.kind != RootKind::Directory {
         return Ok(());
@@ -272,7 +275,7 @@ fn may_be_entered_ambient(found: &PlacedRoot) -> Result<(), WhyRefused> {
     }
 }
 
-/// Where a place lies.
+/// The real path of a place.
 fn real_ambient(place: &Path) -> PathBuf {
     let spellings = spellings_ambient(place, Resolver::detect()).ok();
     spellings.and_then(|mut spellings| spellings.pop()).unwrap_or_else(|| place.to_owned())

@@ -1,4 +1,4 @@
-//! What a saved root reaches, by text: whether another path, or what another pattern matches, lies in it.
+//! What a saved root covers, by text: whether it contains another path, or the matches of another pattern.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -8,7 +8,7 @@ use rootward_core::Pattern;
 
 use super::saved::SavedRoot;
 
-/// How much of a path, or of what a pattern matches, lies in a root.
+/// How much of a path, or of a pattern's matches, is in a root.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Reach {
     Nothing,
@@ -18,7 +18,7 @@ pub(crate) enum Reach {
 }
 
 impl SavedRoot {
-    /// How much of `path`, which may be a pattern itself, lies in this root.
+    /// How much of `path`, which may be a pattern itself, is in this root.
     pub(super) fn reach(&self, path: &Path, pattern: Option<&Pattern>) -> Reach {
         let (own, theirs) = (fixed(self.pattern.as_ref()), fixed(pattern));
         let mut parts = path.components();
@@ -39,7 +39,7 @@ fn fixed(pattern: Option<&Pattern>) -> usize {
     }
 }
 
-/// One name, in which a `*` may be a character.
+/// One name, in which a `*` may be literal.
 #[derive(Clone, Copy)]
 struct Name<'n> {
     text: &'n OsStr,
@@ -58,18 +58,18 @@ impl Name<'_> {
         if !meet(self, other) {
             return Reach::Nothing;
         }
-        // A `*` alone misses names with a dot, so nothing but a name without one is surely in it.
+        // A lone `*` does not match names with a leading dot, so it surely contains only names without one.
         let is_all =
             self.text == "*" && !other.text.as_bytes().starts_with(b".") && !other.text.as_bytes().starts_with(b"*");
         if !other.has_star() || is_all { Reach::Whole } else { Reach::Part }
     }
 }
 
-/// Whether some name is both. A leading dot is a letter here: to ask once too often costs little.
+/// Whether some name matches both. A leading dot is an ordinary character here: asking once too often costs little.
 fn meet(one: Name<'_>, other: Name<'_>) -> bool {
     let (a, b) = (one.text.as_bytes(), other.text.as_bytes());
     let star = |name: Name<'_>, byte: u8| name.is_wild && byte == b'*';
-    // Whether what is left of `one` and what is left of `other` can be the same, from the end.
+    // Whether the rest of `one` and the rest of `other` can be equal, from the end.
     let mut after = vec![false; b.len() + 1];
     for at in (0..=a.len()).rev() {
         let mut row = vec![false; b.len() + 1];
@@ -122,7 +122,7 @@ mod tests {
         check("/src/a", "/src/*", Part);
         check("/src/*/x", "/src/a/x/y", Whole);
         check("/src/*/x", "/src/a/y", Nothing);
-        // By its path, a directory with a star in its name is that one.
+        // Given as a path, it means the one directory with a star in its name.
         let literal = SavedRoot::new("/src/a*", Access::READ);
         assert_eq!(literal.reach(Path::new("/src/ab"), None), Nothing);
         assert_eq!(saved("/src/a*").reach(&literal.path, None), Whole);

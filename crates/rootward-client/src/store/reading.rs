@@ -1,4 +1,4 @@
-//! From the text of `roots.toml` to what it means. Nothing is guessed: a word that means nothing is a mistake with its place.
+//! Parses `roots.toml`. Nothing is guessed: an unknown word is a mistake with its position.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -13,10 +13,10 @@ use toml::value::Datetime;
 use super::mistake::Mistake;
 use super::saved::{Audience, Insistence, Kept, Restrict, SavedRoot, YesOnRecord};
 
-/// The version of the file that is read and written here.
+/// The version of the file format that this program reads and writes.
 pub(super) const VERSION: u64 = 1;
 
-/// Read before all else: a newer file may have keys that are not known here.
+/// Parsed first: a newer file may have unknown keys.
 #[derive(Deserialize)]
 struct Versioned {
     version: Option<Spanned<u64>>,
@@ -54,11 +54,11 @@ struct RestrictKeys {
     closed: Option<Spanned<String>>,
 }
 
-/// Why a text cannot be read.
+/// Why a text cannot be parsed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Unread {
     Mistake(Mistake),
-    /// Written by a later version of Rootward.
+    /// Written by a newer version of Rootward.
     Newer(u64),
 }
 
@@ -68,7 +68,7 @@ impl From<Mistake> for Unread {
     }
 }
 
-/// Reads the file; `home` is what `~` means.
+/// Parses the file; `home` is the meaning of `~`.
 pub(super) fn read(text: &str, home: Option<&Path>) -> Result<Kept, Unread> {
     let parser = |error| Mistake::of_parser(text, &error);
     let Versioned { version } = toml::from_str(text).map_err(parser)?;
@@ -107,7 +107,7 @@ fn root(text: &str, spot: &Spanned<RootKeys>, home: Option<&Path>) -> Result<Sav
         let not_with = |span, key: &str| {
             Err(Mistake::at(text, Some(span), format!("`{key}` beside `pattern`: {NOT_WITH_PATTERN}")))
         };
-        // SECURITY: an entry that says more than is done misleads: a pattern shares no secret place, forced or not
+        // SECURITY: an entry must not claim more than is done: a pattern never shares a secret place, forced or not
         // (test: patterns_are_keys_of_their_own)
         if let Some(spot) = keys.forced.as_ref().filter(|spot| *spot.get_ref()) {
             return not_with(spot.span(), "forced");
@@ -161,7 +161,7 @@ fn root(text: &str, spot: &Spanned<RootKeys>, home: Option<&Path>) -> Result<Sav
     })
 }
 
-/// An absolute path, one from `~`, or a `file:` URI; without dot segments.
+/// An absolute path, one that starts with `~`, or a `file:` URI; without dot segments.
 fn path(text: &str, home: Option<&Path>) -> Result<PathBuf, String> {
     let home = home.map(|home| home.as_os_str().as_bytes());
     let path = match PathText::read(text.as_bytes(), PathStyle::NATIVE, home) {
@@ -172,11 +172,11 @@ fn path(text: &str, home: Option<&Path>) -> Result<PathBuf, String> {
     Root::from_path(path, Origin::Store).map(|root| root.path).map_err(|error| error.reason())
 }
 
-/// A pattern as `path` has a path, with a `*` in it.
+/// A pattern: like a path, with a `*` in it.
 fn pattern(text: &str, home: Option<&Path>) -> Result<(PathBuf, Pattern), String> {
     let path = path(text, home)?;
     if text.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:")) {
-        return Err("a URI is no pattern".to_owned());
+        return Err("a URI is not a pattern".to_owned());
     }
     let pattern = Pattern::read(text.as_bytes(), &path).map_err(|error| error.to_string())?;
     Ok((path, pattern.ok_or("a pattern without a `*`")?))
@@ -187,21 +187,21 @@ const NOT_WITH_PATTERN: &str =
 
 const NO_ACCESS: &str = "expected `ro`, `rw`, `rw-nodelete`, `rwx`, `none`, or words such as `read, write`";
 
-/// Access as the file and the command line have it: `ro`, `rw`, `rw-nodelete`, `rwx`, a list of words, or `none`, which closes a place to a
-/// peer in what is shared with all.
+/// Access as written in the file and on the command line: `ro`, `rw`, `rw-nodelete`, `rwx`, a list of words, or
+/// `none`, which closes a place to a peer within what is shared with all.
 pub fn access(text: &str) -> Option<Access> {
     let none = (text == "none").then_some(Access::NONE);
     none.or_else(|| Access::from_suffix(text)).or_else(|| Access::from_words(text))
 }
 
-/// Whether a root, a client or a server can be called so.
+/// Whether a root, a client or a server can have this name.
 pub fn usable_name(name: &str) -> Result<(), &'static str> {
     const LONGEST: usize = 200;
     match name {
         _ if name.trim().is_empty() => Err("a name without letters"),
         _ if name.trim() != name => Err("white space at an end"),
         _ if name.chars().count() > LONGEST => Err("longer than 200 characters"),
-        // Names are shown, and stand in lists: nothing in them moves the cursor or reverses the line.
+        // Names are shown in lists, so nothing in them may move the cursor or reverse the line.
         _ if name.chars().any(|letter| !matches!(letter, '\'' | '"' | '\\') && letter.escape_debug().count() > 1) => {
             Err("a character that cannot be shown")
         }
@@ -209,7 +209,7 @@ pub fn usable_name(name: &str) -> Result<(), &'static str> {
     }
 }
 
-/// Whether a restriction below a root can be set up.
+/// Whether a restriction below a root is valid.
 pub fn usable_pattern(root: &Path, restrict: &Restrict) -> Result<(), String> {
     if restrict.pattern.trim_matches('/').is_empty() {
         return Err("a pattern that matches nothing".to_owned());
@@ -282,7 +282,7 @@ mod tests {
         let of = |entry: &str| read(&format!("version = 1\n[[root]]\n{entry}\n")).map(|kept| kept.roots[0].clone());
         let root = of("pattern = '~/src/*'").unwrap();
         assert_eq!((root.path.to_str(), root.pattern), (Some("/h/src/*"), Some(Pattern::Named { fixed: 3 })));
-        // What was saved by its path before there were patterns is what it was.
+        // An entry saved by path before patterns existed keeps its meaning.
         assert_eq!(of("path = '/src/*'").unwrap().pattern, None);
         let check = |entry: &str, says: &str| {
             let Err(Unread::Mistake(mistake)) = of(entry) else { panic!("{entry}") };
@@ -292,7 +292,7 @@ mod tests {
         check("pattern = '/src/../*'", "a dot segment");
         check("pattern = '/src'", "a pattern without a `*`");
         check("pattern = 'src/*'", "not an absolute path");
-        check("pattern = 'file:///src/*'", "a URI is no pattern");
+        check("pattern = 'file:///src/*'", "a URI is not a pattern");
         check("pattern = '/src/*'\npath = '/src'", "not both");
         check("pattern = '/src/*'\nforced = true", "`forced` beside `pattern`");
         check("pattern = '/src/*'\nrestrict = [{ pattern = 'x' }]", "`restrict` beside `pattern`");

@@ -1,4 +1,4 @@
-//! One saved root: what the user said yes to, as plain values.
+//! One saved root: what the user consented to, as plain values.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -8,28 +8,28 @@ use rootward_core::{Access, Closed, Pattern, WritableRecord};
 
 use super::reach::Reach;
 
-/// A root as it is kept.
+/// A saved root.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SavedRoot {
-    /// Where it lies: absolute, and without links when it was saved by Rootward.
+    /// Its path: absolute, and without links if Rootward saved it.
     pub path: PathBuf,
-    /// Whether the path is a pattern: what it matches is shared, and the rest of the entry is about each match.
+    /// Whether the path is a pattern: its matches are shared, and the rest of the entry applies to each match.
     pub pattern: Option<Pattern>,
     /// The name to show.
     pub name: Option<String>,
-    /// What it is shared for.
+    /// Its access.
     pub access: Access,
     /// What stays closed below it.
     pub restrict: Vec<Restrict>,
-    /// Whom it is shared with.
+    /// Who it is shared with.
     pub audience: Audience,
-    /// Whether the user insisted on a place that is not for sharing.
+    /// Whether the user forced a place that should not be shared.
     pub insistence: Insistence,
-    /// The yes that it was saved by; none where somebody wrote the entry by hand.
+    /// The consent that it was saved with; `None` if the entry was written by hand.
     pub given: Option<YesOnRecord>,
 }
 
-/// A pattern of what is closed below a root. One with a `/` counts from the root, another matches at any depth.
+/// A pattern for what is closed below a root. One with a `/` starts at the root, another matches at any depth.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Restrict {
     /// The glob.
@@ -38,7 +38,7 @@ pub struct Restrict {
     pub closed: Closed,
 }
 
-/// Whom a root is shared with.
+/// Who a root is shared with.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Audience {
     /// Everybody.
@@ -48,34 +48,34 @@ pub enum Audience {
     Only(Vec<String>),
 }
 
-/// Whether the user insisted on a place that validation refuses.
+/// Whether the user forced a place that validation refuses.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Insistence {
-    /// The place is judged as that of a client is.
+    /// The place is validated like a client's root.
     #[default]
     Judged,
     /// `--force`: any place.
     Forced,
 }
 
-/// A yes on record.
+/// A recorded consent.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct YesOnRecord {
-    /// Who asked for it.
+    /// Who requested it.
     pub by: String,
     /// When, to the second.
     pub at: SystemTime,
 }
 
 impl Audience {
-    /// Those with these names; everybody where there is none.
+    /// The peers with these names; everybody if there are none.
     pub fn of(names: impl IntoIterator<Item = String>) -> Audience {
         let mut seen = HashSet::new();
         let names: Vec<String> = names.into_iter().filter(|name| seen.insert(name.clone())).collect();
         if names.is_empty() { Audience::All } else { Audience::Only(names) }
     }
 
-    /// Whether this peer is meant. One without a name is meant only where everybody is.
+    /// Whether it includes this peer. A peer without a name is included only if everybody is.
     pub fn has(&self, peer: Option<&str>) -> bool {
         match self {
             Audience::All => true,
@@ -83,7 +83,7 @@ impl Audience {
         }
     }
 
-    /// The names, where not everybody is meant.
+    /// The names, unless everybody is included.
     pub fn names(&self) -> Option<&[String]> {
         match self {
             Audience::All => None,
@@ -91,7 +91,8 @@ impl Audience {
         }
     }
 
-    /// Whether two entries about one path would contradict each other: an entry that names a peer goes before one for all.
+    /// Whether two entries about one path would contradict each other: an entry that names a peer takes precedence
+    /// over one for all.
     pub fn overlaps(&self, other: &Audience) -> bool {
         match (self, other) {
             (Audience::All, Audience::All) => true,
@@ -114,7 +115,7 @@ impl From<Vec<SavedRoot>> for Kept {
     }
 }
 
-/// Everything that is kept, in the order of the file.
+/// Everything that is saved, in file order.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Kept {
     /// The roots.
@@ -124,8 +125,7 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// The roots that a peer is meant to have. Where an entry names the peer, those for everybody at the same path do not count for
-    /// it.
+    /// The roots for a peer. If an entry names the peer, entries for everybody at the same path do not apply to it.
     pub fn for_peer<'k>(&'k self, peer: Option<&'k str>) -> impl Iterator<Item = &'k SavedRoot> {
         let by_name = move |one: &SavedRoot| {
             let named = |root: &SavedRoot| root.audience != Audience::All && root.audience.has(peer);
@@ -135,16 +135,17 @@ impl Kept {
         self.roots.iter().filter(move |root| root.audience.has(peer)).filter(counts)
     }
 
-    /// What the user said yes to for a path and this peer: the deepest root that holds it decides. By text, so for paths without links.
+    /// What the user consented to for a path and this peer: the deepest root that contains it decides. This compares
+    /// text, so it is for paths without links.
     ///
-    /// A pattern takes away and gives nothing here: whether a directory is one of its matches is not said by its path alone.
+    /// A pattern only takes away here: its text alone does not tell whether a directory is one of its matches.
     pub fn governing(&self, path: &Path, peer: Option<&str>) -> Option<Access> {
         let mut given: Option<(usize, Access)> = None;
         let depth = |root: &SavedRoot| root.path.components().count();
         for root in self.for_peer(peer).filter(|root| root.pattern.is_none() && path.starts_with(&root.path)) {
             given = match given {
                 Some((deepest, access)) if deepest > depth(root) => Some((deepest, access)),
-                // Two roots at one place have the lesser access.
+                // Two roots at one place give only their common access.
                 Some((deepest, access)) if deepest == depth(root) => Some((deepest, access & root.access)),
                 _ => Some((depth(root), root.access)),
             };

@@ -241,7 +241,7 @@ fn the_last_good_state_stays_in_force() {
     fs::remove_file(stage.store().file()).unwrap();
     assert_eq!(current.refresh_ambient().unwrap().iter().count(), 2);
     assert_eq!(paths(&current), Some(0));
-    // Damaged from the start: nothing is known, which is not the same as nothing saved.
+    // Damaged from the start: unknown is not the same as nothing saved.
     fs::write(stage.store().file(), "version = 1\n[[root").unwrap();
     let (mut current, read) = Current::begin_ambient(stage.store());
     assert!(read.is_err() && current.kept().is_none());
@@ -269,7 +269,7 @@ fn saved_roots_on_disk() {
     assert_eq!(judged("home_by_link/src"), Ok(top.join("home/src")), "the home may be reached by a link");
     assert!(matches!(find(Path::new("/etc"), Insistence::Judged), Err(WhyRefused::NotShareable(_))));
     assert_eq!(find(Path::new("/etc"), Insistence::Forced), Ok("/etc".into()));
-    // Whoever can write above a root must not be able to keep every program from starting.
+    // Write access above a root must not be enough to keep every program from starting.
     symlink("loop", top.join("loop")).unwrap();
     let restrict = vec![Restrict { pattern: "*.pem".to_owned(), closed: Closed::Entirely }];
     let looped = SavedRoot { restrict, ..SavedRoot::new(top.join("loop"), Access::READ) };
@@ -299,7 +299,7 @@ impl Country {
         Country { directories: Directories::new(&environment), top, _directory: directory }
     }
 
-    /// Saves these entries, and says what is shared and what is not.
+    /// Saves these entries, and returns what is shared and what is not.
     fn shared(&self, peer: Option<&str>, entries: &[(&str, &str)]) -> (Vec<String>, Vec<WhyRefused>) {
         let store = Store::of(&self.directories).unwrap();
         let entry = |(place, more): &(&str, &str)| {
@@ -332,7 +332,7 @@ fn a_saved_pattern_shares_what_it_matches() {
     assert!(none.is_empty() && matches!(refused[..], [WhyRefused::NotShareable(_)]), "{none:?} {refused:?}");
     symlink("src", country.top.join("way")).unwrap();
     assert_eq!(shared(&[("way/*", ro)]), (vec![], vec![WhyRefused::Linked]));
-    // One for a peer stands before the same for all, and takes nothing from others.
+    // An entry for a peer takes precedence over the same one for all, and takes nothing from others.
     let both = [("src/*", ro), ("src/*", "access = 'rw'\nfor = ['git']")];
     assert_eq!(country.shared(Some("git"), &both).0[1], "src/one read, write, delete");
     assert_eq!(country.shared(None, &both).0[1], "src/one read");
@@ -345,10 +345,10 @@ fn a_saved_pattern_matches_nothing_that_a_server_could_have_made() {
     let shared = |entries: &[(&str, &str)]| country.shared(None, entries);
     let planted = |place: &str| vec![country.planted(place)];
     assert_eq!(shared(&[("src", rw), ("src/*", rwx)]), (vec!["src read, write, delete".to_owned()], planted("src")));
-    // What takes away stays, or else the root above would give more.
+    // An entry that takes access away stays, or else the root above would give more.
     assert_eq!(shared(&[("src", rw), ("src/*", ro)]).0[1..], ["src/one read", "src/two read"]);
     assert_eq!(shared(&[("src", ro), ("src/*", rw)]).0.len(), 3);
-    // Whoever the other one is for; and what is open to that one is not open to all.
+    // For any audience of the other entry; and what is open to that peer is not open to all.
     let for_git = "access = 'rw'\nfor = ['git']";
     assert_eq!(shared(&[("src", for_git), ("src/*", ro)]), (vec![], planted("src")));
     assert_eq!(shared(&[("src/*", rw), ("src/*/*", ro)]).0.len(), 4);

@@ -61,11 +61,11 @@ pub enum Unwatched {
 impl fmt::Display for Watching {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Watching::Events => f.write_str("changes are told by the system"),
-            Watching::Asked => f.write_str("roots are looked at when that is asked for"),
+            Watching::Events => f.write_str("the system reports changes"),
+            Watching::Asked => f.write_str("roots are checked on request"),
             Watching::Polling { every, places, why } => {
                 let directories = if *places == 1 { "directory" } else { "directories" };
-                write!(f, "{places} {directories} cannot be watched ({why}), so roots are looked at every {every:?}")
+                write!(f, "{places} {directories} cannot be watched ({why}), so roots are checked every {every:?}")
             }
         }
     }
@@ -74,8 +74,8 @@ impl fmt::Display for Watching {
 impl fmt::Display for Unwatched {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Unwatched::Bound(most) => write!(f, "{most} are the bound"),
-            Unwatched::SystemBound => f.write_str("the system watches no more for this user"),
+            Unwatched::Bound(most) => write!(f, "the limit is {most}"),
+            Unwatched::SystemBound => f.write_str("the system's limit for this user is reached"),
             Unwatched::System(kind) => write!(f, "{kind}"),
         }
     }

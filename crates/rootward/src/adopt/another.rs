@@ -26,7 +26,7 @@ pub(super) fn is_another_ambient(line: &CommandLine, caller: &Caller, project: O
 pub(super) fn warn_of_writable(caller: &Caller, material: &Material) {
     if let Some(place) = place_of_ambient(Path::new(&caller.path)).filter(|place| material.holds(place)) {
         message::warning(&format!(
-            "a confined server could have written `{}`, the program that is to hold it; install it elsewhere",
+            "a confined server could have written `{}`, the program that would confine it; install it elsewhere",
             Shown::new(&place)
         ));
     }

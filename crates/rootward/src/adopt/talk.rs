@@ -105,7 +105,7 @@ fn conversation_ambient<T>(start: &Start, talk: impl FnOnce(&mut Talk) -> Result
                 let line =
                     words.lines().rev().find(|line| line.starts_with("error: ")).or_else(|| words.lines().last());
                 let line = line.map(|line| line.strip_prefix("error: ").unwrap_or(line));
-                line.unwrap_or("it ended without a word").to_owned()
+                line.unwrap_or("it exited without a message").to_owned()
             }
         };
         Tried::Fails { why }

@@ -156,5 +156,5 @@ impl Reading {
 
 /// Warns that a file contains something that Rootward did not write.
 fn complain(path: &Path) {
-    message::warning(&format!("`{}` has lines that are none of an audit log", Shown::new(path)));
+    message::warning(&format!("`{}` has lines that are not audit entries", Shown::new(path)));
 }

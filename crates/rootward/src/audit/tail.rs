@@ -36,7 +36,7 @@ pub(super) struct Tail {
     lines: usize,
 }
 
-const AFTER_HELP: &str = "Exit codes: 0 nobody reads any more, 2 wrong use or failure";
+const AFTER_HELP: &str = "Exit codes: 0 the output was closed, 2 wrong use or failure";
 
 impl Tail {
     pub(super) fn run(&self, place: &Place) -> Result<Outcome> {

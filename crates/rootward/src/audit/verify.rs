@@ -45,7 +45,7 @@ impl Verify {
             return Ok(Outcome::Done);
         }
         if !self.json {
-            message::hints(&["from there on, such a log proves nothing".to_owned()]);
+            message::hints(&["entries after this point cannot be trusted".to_owned()]);
         }
         Ok(Outcome::Denied)
     }
@@ -61,8 +61,8 @@ fn tell(verdict: &Verdict, files: usize, out: &mut impl Write) -> io::Result<()>
     }
     match cut {
         0 => Ok(()),
-        1 => writeln!(out, "1 log lacks its first files: they went with time, or somebody took them"),
-        _ => writeln!(out, "{cut} logs lack their first files: they went with time, or somebody took them"),
+        1 => writeln!(out, "1 log lacks its first files: they expired, or somebody removed them"),
+        _ => writeln!(out, "{cut} logs lack their first files: they expired, or somebody removed them"),
     }
 }
 

@@ -54,7 +54,7 @@ impl<'l> Asked<'l> {
 fn unreadable(line: &[u8]) -> Unreadable {
     let says = |says: &str| Unreadable { path: None, says: says.to_owned() };
     if line.trim_ascii().is_empty() {
-        return says("an empty line is no question");
+        return says("an empty line is not a question");
     }
     let keys = match serde_json::from_slice(line) {
         Ok(Value::Object(keys)) => keys,
@@ -65,7 +65,7 @@ fn unreadable(line: &[u8]) -> Unreadable {
     let path = keys.get("path").and_then(Value::as_str).filter(|_| twice.as_deref() != Some("path"));
     let unknown = keys.keys().find(|key| !["path", "access", "roots", "base"].contains(&key.as_str()));
     let says = if let Some(key) = twice {
-        format!("`{}` is given twice", Shown::new(&key))
+        format!("duplicate key `{}`", Shown::new(&key))
     } else if let Some(key) = unknown {
         format!("unknown key `{}`: a question has `path`, `access`, `roots` and `base`", Shown::new(key))
     } else if path.is_none() {
@@ -191,7 +191,7 @@ pub(super) fn roots(text: &str) -> Result<Vec<AskedRoot>, String> {
     serde_json::from_str(text).map_err(|error| {
         let says = words_of(&error);
         if let Some(key) = given_twice(&says) {
-            format!("`{}` of a root is given twice", Shown::new(&key))
+            format!("duplicate key `{}` of a root", Shown::new(&key))
         } else if let Some((key, _)) =
             says.strip_prefix("unknown field `").and_then(|rest| rest.split_once("`, expected"))
         {

@@ -28,7 +28,7 @@ const CLASSES: [(Class, &str); 5] = [
     (Class::Secret, "places that hold secrets: closed"),
     (Class::RunsCode, "places that run code for you: closed for writing"),
     (Class::Guarded, "guarded files: refused in calls, open to the processes of a server"),
-    (Class::Own, "Rootward's own places: closed, whoever names them"),
+    (Class::Own, "Rootward's own places: always closed"),
     (Class::Chosen, "what settings and saved roots close"),
 ];
 

@@ -62,7 +62,7 @@ impl Confinement {
             (Some(KernelLacks::Enabled), _) => "add `landlock` to the kernel's `lsm=` list and boot again",
             (Some(KernelLacks::Landlock | KernelLacks::Abi(_)), _) => "Linux 6.2 or later, built with Landlock",
             (None, Some(abi)) if abi < 6 => "Linux 6.12 or later keeps signals and abstract sockets in, too",
-            (None, _) => "nothing: this is the strongest there is so far",
+            (None, _) => "nothing: this is the strongest confinement available",
         }
     }
 }

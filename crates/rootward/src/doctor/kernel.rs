@@ -121,7 +121,7 @@ impl fmt::Display for Landlock {
         match self {
             Landlock::Available { abi } => write!(f, "ABI {abi}"),
             Landlock::NotEnabled => f.write_str("built in, not enabled at boot"),
-            Landlock::NotBuiltIn => f.write_str("not there, or forbidden in this process"),
+            Landlock::NotBuiltIn => f.write_str("missing, or forbidden in this process"),
             Landlock::Unknown { reason } => write!(f, "not known: {reason}"),
         }
     }

@@ -334,7 +334,7 @@ impl Report {
     }
 
     fn write_roots(&self, out: &mut impl Write) -> io::Result<()> {
-        writeln!(out, "\nroots in force")?;
+        writeln!(out, "\ncurrent roots")?;
         if self.mistake.is_some() {
             writeln!(out, "  not known: nothing is decided until that can be used")?;
         } else if self.roots.is_empty() {

@@ -29,7 +29,7 @@ impl Watched {
             tell(seen, news);
         });
         if let Err(error) = &watch {
-            message::warning(&format!("changes of saved roots are not noticed: {error}"));
+            message::warning(&format!("changes to saved roots are not noticed: {error}"));
         }
         Watched(watch.ok())
     }

@@ -25,7 +25,7 @@ pub(super) fn addresses(text: &str) -> Result<Vec<SocketAddr>> {
         anyhow!(Hinted { says, hint: "write address and port, such as `127.0.0.1:8080`".to_owned() })
     };
     let found: Vec<SocketAddr> = text.to_socket_addrs().map_err(|error| wrong(&error.to_string()))?.collect();
-    if found.is_empty() { Err(wrong("it means no address")) } else { Ok(found) }
+    if found.is_empty() { Err(wrong("it resolves to no address")) } else { Ok(found) }
 }
 
 impl Listening {

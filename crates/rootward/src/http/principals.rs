@@ -63,7 +63,8 @@ pub(super) fn read_ambient(
     }
     if token_file.is_some() {
         let says =
-            "the settings file has principals, each with its own token, so `--token-file` belongs to nobody".to_owned();
+            "the settings file has principals, each with its own token, so `--token-file` applies to none of them"
+                .to_owned();
         return Err(Hinted { says, hint: "set `token_file` of a principal in `config.toml`".to_owned() }.into());
     }
     let mut principals: Vec<Principal> = Vec::new();

@@ -72,7 +72,7 @@ impl Front {
             let listener = std::net::TcpListener::from(listener);
             // Print only once signals are caught: a reader of this line may send one.
             message::line(&format!("listening on {scheme}://{address}/mcp"));
-            rootward_http::serve(vec![listener], config, backend, told_to_end).await.context("the HTTP front broke off")
+            rootward_http::serve(vec![listener], config, backend, told_to_end).await.context("the HTTP front failed")
         });
         // Do not wait for what still blocks: its client is gone.
         runtime.shutdown_background();

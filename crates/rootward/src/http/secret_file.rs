@@ -39,7 +39,7 @@ impl SecretFile {
         // (test: a_token_file_that_a_server_could_write_is_refused)
         let material = Validation::of(&ground.directories).material_ambient();
         if material.may_be_planted_ambient(path) {
-            let says = format!("{shown} lies where a confined server could have written it");
+            let says = format!("{shown} is where a confined server could have written it");
             let hint = "make a new one outside of every directory that servers can write".to_owned();
             return Err(Hinted { says, hint }.into());
         }

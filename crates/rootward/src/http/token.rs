@@ -83,7 +83,7 @@ fn checked(bytes: &[u8]) -> Result<String, &'static str> {
 fn generated_ambient(ground: &Ground) -> Result<String> {
     let Some(state) = &ground.directories.state else {
         let says = "no place for a token".to_owned();
-        let hint = "say where by `XDG_STATE_HOME` or `HOME`, or pass `--token-file FILE`".to_owned();
+        let hint = "set `XDG_STATE_HOME` or `HOME`, or pass `--token-file FILE`".to_owned();
         return Err(Hinted { says, hint }.into());
     };
     let path = state.join(FILE);

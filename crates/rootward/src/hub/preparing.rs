@@ -155,7 +155,7 @@ impl Preparing<'_> {
         // (test: an_env_file_that_a_server_could_write_is_refused)
         let material = Validation::of(&self.ground.directories).material_ambient();
         if material.may_be_planted_ambient(file) {
-            let says = format!("`{}` lies where a confined server could have written it", Shown::new(file));
+            let says = format!("`{}` is where a confined server could have written it", Shown::new(file));
             bail!(wrong(says));
         }
         let read = read_env_file(&text).map_err(|error| wrong(format!("`{}`, {error}", Shown::new(file))))?;

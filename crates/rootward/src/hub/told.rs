@@ -79,7 +79,7 @@ impl Checked {
         self.ceiling =
             ceiling.roots().iter().map(|root| format!("{} ({})", shown(&root.place), root.root.access)).collect();
         self.directories = match (prepared.rules.policy.follow, ceiling.names_any()) {
-            (Follow::IgnoreClient, true) => "these, whatever the client names",
+            (Follow::IgnoreClient, true) => "these, regardless of the client",
             (Follow::IgnoreClient, false) => "none",
             (_, true) => "those that the client names, within these",
             (_, false) => "those that the client names",

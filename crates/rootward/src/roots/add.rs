@@ -336,7 +336,7 @@ fn known<'r>(root: &SavedRoot, typed: TypedName, roots: &'r [SavedRoot], desk: &
     let typed = for_shell(&root.path, desk.ground.home(), "");
     Err(Hinted {
         says: format!("root {} is saved already, for {}", shown::line(known, desk), shown::audience(&known.audience)),
-        hint: format!("`rootward roots grant {typed} {}` changes what for", access_text(root.access)),
+        hint: format!("`rootward roots grant {typed} {}` changes its access", access_text(root.access)),
     }
     .into())
 }

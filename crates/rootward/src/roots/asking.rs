@@ -40,8 +40,8 @@ impl Scripted {
         // (test: nothing_is_shared_without_a_yes)
         if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
             return Err(Hinted {
-                says: "nothing is shared without a yes, and there is no terminal to ask on".to_owned(),
-                hint: "pass `--yes` to say it beforehand".to_owned(),
+                says: "nothing is shared without your consent, and there is no terminal to ask on".to_owned(),
+                hint: "pass `--yes` to answer in advance".to_owned(),
             }
             .into());
         }

@@ -50,7 +50,7 @@ impl List {
             return Ok(Outcome::Denied);
         }
         if let Some(instead) = instead(desk) {
-            message::warning(&format!("the saved roots are not in force: {instead}"));
+            message::warning(&format!("the saved roots are not used: {instead}"));
         }
         Ok(Outcome::Done)
     }

@@ -167,7 +167,7 @@ fn done(choices: &Choices, desk: &Desk) -> Result<Outcome> {
     tell(Done::Shared, &shared.cloned().collect::<Vec<_>>(), false, desk)?;
     tell(Done::Removed, &removed, false, desk)?;
     if let Some(instead) = list::instead(desk) {
-        message::warning(&format!("the saved roots are not in force: {instead}"));
+        message::warning(&format!("the saved roots are not used: {instead}"));
     } else if !difference.added.is_empty() {
         message::hints(&["`rootward serve` without any arguments serves what is saved".to_owned()]);
     }

@@ -33,7 +33,7 @@ pub(super) struct Watch {
     json: bool,
 }
 
-const AFTER_HELP: &str = "Exit codes: 0 interrupted, or nobody reads any more, 2 wrong use or failure";
+const AFTER_HELP: &str = "Exit codes: 0 interrupted, or the output was closed, 2 wrong use or failure";
 
 /// The signals that end it.
 const ENDING: [Signal; 4] = [Signal::TERM, Signal::HUP, Signal::INT, Signal::QUIT];
@@ -43,7 +43,7 @@ impl Watch {
         // Before there is a second thread, so that the signals are blocked in all threads.
         let signals = PassedSignals::hold().context("cannot wait for signals")?;
         if let Some(instead) = instead(&desk) {
-            message::warning(&format!("the saved roots are not in force: {instead}"));
+            message::warning(&format!("the saved roots are not used: {instead}"));
         }
         let (ended, end) = io::pipe().context("cannot wait for the end")?;
         let failure = Arc::new(Mutex::new(None));

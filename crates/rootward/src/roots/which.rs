@@ -22,14 +22,14 @@ pub(super) fn find_ambient(text: &OsStr, roots: &[SavedRoot], desk: &Desk) -> Re
     match meant.as_slice() {
         [one] => Ok((*one).clone()),
         [] => Err(Hinted {
-            says: format!("no saved root is called `{0}` or lies at `{0}`", Shown::new(text)),
+            says: format!("no saved root has the name or path `{}`", Shown::new(text)),
             hint: "`rootward roots list` shows what is saved".to_owned(),
         }
         .into()),
         several => {
             let several: Vec<String> = several.iter().map(|path| format!("`{}`", desk.shown(path))).collect();
             Err(Hinted {
-                says: format!("`{}` is more than one saved root: {}", Shown::new(text), several.join(", ")),
+                says: format!("`{}` matches more than one saved root: {}", Shown::new(text), several.join(", ")),
                 hint: "give its path".to_owned(),
             }
             .into())

@@ -49,7 +49,7 @@ fn write(explanation: &Explanation, out: &mut impl Write) -> io::Result<()> {
     }
     write_list(out, "it would not get", withheld)?;
     write_list(out, "it could create nothing directly in", split)?;
-    write_list(out, "the kernel cannot hold", unheld)
+    write_list(out, "the kernel cannot enforce", unheld)
 }
 
 fn write_list<T: std::fmt::Display>(out: &mut impl Write, title: &str, list: &[T]) -> io::Result<()> {

@@ -73,7 +73,7 @@ fn package_hint(error: &PackageError) -> &'static str {
     match error {
         PackageError::NetworkOff { .. } => "pass `--network on` once to fetch it; later starts need no network for it",
         PackageError::NoProgram { programs, .. } if programs.is_empty() => {
-            "look at the package's name: this one is not made to be run"
+            "check the package's name: it is not meant to be run"
         }
         PackageError::NoProgram { .. } => {
             "name the program as well: `uvx --from PACKAGE PROGRAM` or `npx -p PACKAGE PROGRAM`"
@@ -140,7 +140,7 @@ pub(crate) fn refused(refused: &[Refused], home: Option<&Path>) {
     for refused in refused {
         let Refused { path, access, socket } = refused;
         let permits = match (refused.permit(), socket) {
-            _ if path.parent().is_none() => "nothing: the top of the disk would leave no outside".to_owned(),
+            _ if path.parent().is_none() => "nothing: sharing `/` would leave nothing outside".to_owned(),
             (Some(Permit::WithPath(flag)), _) => format!("{flag} {}", for_shell(path, home, "")),
             (Some(Permit::Alone(flag)), _) => flag.to_owned(),
             (None, Some(kind)) => format!("nothing: it is {kind}"),

@@ -50,7 +50,7 @@ settings! {
     "ignore_client" ignore_client: bool = false => {
         key: "ignore_client" => boolean,
         variable: env::IGNORE_CLIENT => |variables| variables.said.ignore_client,
-        means: "Only the operator's roots give access, whatever the client names",
+        means: "Only the operator's roots give access, regardless of the client",
     }
     "fallback_dir" fallback_dir: Option<NamedRoot> = None => {
         key: "fallback_dir" => fallback,
@@ -104,7 +104,7 @@ settings! {
         key: "revoked_grace_ms" => milliseconds,
         variable: env::REVOKED_GRACE_MS => |variables| variables.said.revoked_grace,
         means: "How long a wrapped server may take to finish its calls after one of its roots was removed, in milliseconds",
-        more: "Then the server is ended",
+        more: "Then the server is stopped",
     }
     "log" log: Option<String> = None => {
         variable: env::LOG => |variables| {
@@ -133,7 +133,7 @@ settings! {
     "get_roots" get_roots: bool = false => {
         key: "get_roots" => boolean,
         flag: "--get-roots" Once,
-        means: "Offer the tool `get-roots`, which tells the directories that the server gets, beside the tools of a server behind `wrap`",
+        means: "Offer the tool `get-roots`, which shows the directories that the server gets, beside the tools of a server behind `wrap`",
         more: "The client then gets Rootward's handshake instead of the server's, and the exit code is 0",
     }
 }
@@ -171,7 +171,7 @@ settings! {
     "sandbox.filesystem.denyRead" deny_read: Vec<PathBuf> = Vec::new() => {
         key: "sandbox.filesystem.denyRead" => paths,
         flag: "--deny-read" Often,
-        means: "Paths that the command cannot read, whatever else allows it",
+        means: "Paths that the command cannot read, even if something else allows it",
     }
     "sandbox.filesystem.allowWrite" allow_write: Vec<PathBuf> = Vec::new() => {
         key: "sandbox.filesystem.allowWrite" => paths,
@@ -181,7 +181,7 @@ settings! {
     "sandbox.filesystem.denyWrite" deny_write: Vec<PathBuf> = Vec::new() => {
         key: "sandbox.filesystem.denyWrite" => paths,
         flag: "--deny-write" Often,
-        means: "Paths that the command cannot write, whatever else allows it",
+        means: "Paths that the command cannot write, even if something else allows it",
     }
 }
 
@@ -277,7 +277,7 @@ limits! {
     "http.limits.answer_ms" answer_ms: 100, 0, 60_000,
         "How long to wait for the answer to a legacy client before a stream begins; an earlier answer is a plain JSON document, and with 0 every answer is a stream, in both eras";
     "http.limits.keep_alive_ms" keep_alive_ms: 15_000, 1_000, 600_000, "How often a silent stream shows that it is alive";
-    "http.limits.shutdown_ms" shutdown_ms: 10_000, 0, DAY, "How long running requests may take to finish when the server is told to end";
+    "http.limits.shutdown_ms" shutdown_ms: 10_000, 0, DAY, "How long running requests may take to finish when the server is told to stop";
 }
 
 settings! {

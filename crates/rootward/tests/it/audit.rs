@@ -201,7 +201,7 @@ fn nothing_on_record() {
         ["audit", "verify"],
         ["audit", "verify", "--json"],
     );
-    // A server that decided nothing yet, and a file that is none of the log's.
+    // A server that has not decided anything yet, and a file that is not part of the log.
     let _log = open(&stage);
     stage.write(&format!("{LOG}/notes.jsonl"), "my notes\n");
     assert_told!("audit_begun", stage, ["audit", "show"], ["audit", "verify"]);

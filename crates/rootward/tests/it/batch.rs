@@ -44,8 +44,8 @@ fn a_line_that_cannot_be_read_is_refused_and_the_next_is_not() {
         assert!(error.contains(says), "{shown}: {error}");
         assert_eq!(answers[1]["decision"], "allow");
     };
-    check(b"", "an empty line is no question");
-    check(b" \t", "an empty line is no question");
+    check(b"", "an empty line is not a question");
+    check(b" \t", "an empty line is not a question");
     check(b"README.md", "not JSON: expected value");
     check(b"\"README.md\"", "a question is an object");
     check(b"[]", "a question is an object");
@@ -54,8 +54,8 @@ fn a_line_that_cannot_be_read_is_refused_and_the_next_is_not() {
     check(b"{}", "a question needs a `path`");
     check(b"{\"path\": 7}", "`path` is not a string");
     check(b"{\"path\": null}", "`path` is not a string");
-    check(b"{\"path\": \"a\", \"path\": \"b\"}", "`path` is given twice");
-    check(b"{\"path\": \"a\", \"roots\": [], \"roots\": []}", "`roots` is given twice");
+    check(b"{\"path\": \"a\", \"path\": \"b\"}", "duplicate key `path`");
+    check(b"{\"path\": \"a\", \"roots\": [], \"roots\": []}", "duplicate key `roots`");
     check(b"{\"path\": \"a\", \"acces\": \"write\"}", "unknown key `acces`");
     check(b"{\"path\": \"a\"} {\"path\": \"b\"}", "not JSON: trailing characters");
     check(b"{\"path\": \"a\"", "not JSON: the line ends within an object");
@@ -80,7 +80,7 @@ fn a_line_that_cannot_be_read_is_refused_and_the_next_is_not() {
         "a root is a string, or an object with",
     );
     check(b"{\"path\": \"a\", \"roots\": [{\"url\": \"file:///a\"}]}", "unknown key `url`: a root is");
-    check(b"{\"path\": \"a\", \"roots\": [{\"path\": \"/a\", \"path\": \"/\"}]}", "`path` of a root is given twice");
+    check(b"{\"path\": \"a\", \"roots\": [{\"path\": \"/a\", \"path\": \"/\"}]}", "duplicate key `path` of a root");
     check(
         b"{\"path\": \"a\", \"roots\": [{\"path\": \"/a\", \"access\": \"fly\"}]}",
         "`access` of a root is not `read`",

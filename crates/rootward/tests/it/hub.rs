@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::wrap::scene::Scene;
 
-/// The configuration of a server that does as it is told, with these settings.
+/// The configuration of a server that does what the test tells it, with these settings.
 fn server(settings: &Value) -> Value {
     let server = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/wrap/server.py");
     json!({"command": "python3", "args": [server], "rootward": settings})
@@ -253,7 +253,7 @@ fn a_configuration_that_a_server_could_write_is_refused() {
     std::os::unix::fs::symlink(scene.path("project/servers.json"), &link).unwrap();
     let run = scene.rootward(&["hub", "--check", "--config", link.to_str().unwrap()]).output().unwrap();
     assert_eq!(run.status.code(), Some(2), "{run:?}");
-    // Closed for writing in every root, but a server can make one where there was none.
+    // Closed for writing in every root, but a server can create one if there was none.
     let mut client = begin(&mut hub(&scene, &two(&scene), &[]), &[scene.uri("project")]);
     let planted = json!({"path": ".mcp.json", "content": "{}"});
     assert_eq!(client.call("a__write_file", planted)["result"]["structuredContent"]["code"], "restricted");

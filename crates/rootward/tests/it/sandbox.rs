@@ -1,4 +1,4 @@
-//! `sandbox`: a command held to the roots, its code passed through, and what is said where it is not started.
+//! `sandbox`: a command confined to the roots, its exit code passed through, and the message if it is not started.
 
 use std::fs;
 use std::os::unix::net::UnixListener;
@@ -146,7 +146,7 @@ fn settings_hold_unless_a_flag_says_otherwise() {
     check(&["--deny-write", "../home"], "echo x > new", 1);
     assert_eq!(check(&[], "echo $TOKEN-$OTHER", 0), "x-\n");
     assert_eq!(check(&["--env", "OTHER"], "echo $TOKEN-$OTHER", 0), "-y\n");
-    // Refused for having no network is not refused by whoever would listen.
+    // Refused for lack of a network differs from refused by a listener.
     let connect = "(: < /dev/tcp/127.0.0.1/1) 2>&1 | grep -c 'Connection refused'";
     check(&[], connect, 1);
     check(&["--network", "on"], connect, 0);

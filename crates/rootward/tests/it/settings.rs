@@ -15,10 +15,10 @@ fn the_first_that_names_roots_counts() {
 fn the_fallback_directory_stands_in() {
     let stage = Stage::new().with_settings("fallback_dir = '[STAGE]/project'");
     assert_told!("settings_fallback", stage, ["explain", "README.md"]);
-    // Not for whoever listens to the ceiling alone.
+    // Not if only the ceiling counts.
     let strict = Stage::new().with_settings("fallback_dir = '[STAGE]/project'\nignore_client = true");
     assert_eq!(strict.run(["check", "README.md"]).code, Some(1));
-    // And alone where that is asked for, unless a flag names roots.
+    // And only that if requested, unless a flag names roots.
     let only =
         Stage::new().with_settings("fallback_dir = '[STAGE]/outside'\nfallback_only = true\nroots = ['[STAGE]']");
     assert_eq!(only.run(["check", "README.md"]).code, Some(1));

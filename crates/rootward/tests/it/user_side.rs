@@ -71,7 +71,7 @@ fn a_root_that_is_left_out_is_told_on_standard_error_on_record_and_by_get_roots(
     client.name_roots(roots(&place, "root"));
     let data = client.call("get-roots", json!({}))["result"]["structuredContent"].clone();
     assert_eq!(data["leftOut"], expect(&place), "{data}");
-    // The same list again is no change.
+    // The same list again does not count as a change.
     client.share(roots(&place, "root"));
     assert_eq!(client.call("get-roots", json!({}))["result"]["structuredContent"]["rootsCount"], 1);
     let (_, errors) = client.end_with_errors();
@@ -169,7 +169,7 @@ fn a_fallback_directory_is_made_in_the_home_and_used_elsewhere_once_it_exists() 
     assert_eq!(client.call("list_directory", json!({"path": "."}))["result"]["isError"], false);
     assert_eq!(client.end(), Some(0));
 
-    // Elsewhere it is not made, and found when somebody else makes it.
+    // Elsewhere it is not created, but found when somebody else creates it.
     let elsewhere = place.text("root/later");
     let mut command = place.rootward(&["serve"]);
     let mut client = begin(command.env("ROOTWARD_FALLBACK_DIR", &elsewhere).stderr(Stdio::piped()), json!({}));

@@ -1,4 +1,4 @@
-//! Where entries and their words are in JSON, with or without comments.
+//! Finds entries and their words in JSON, with or without comments.
 
 use jsonc_parser::ast::{Array, Object, ObjectProp, Value};
 use jsonc_parser::common::Ranged;
@@ -8,7 +8,7 @@ use super::swap::{INSEPARABLE, NO_ENTRY, NO_TABLE};
 use super::{EditError, Entry, Keys, Splice, Word, Written};
 use crate::import::{CommandShape, JSON};
 
-/// A parsed text; none where it is empty.
+/// A parsed text; `None` if it is empty.
 pub(in crate::adopt) struct Parsed<'t>(Option<Value<'t>>);
 
 impl<'t> Parsed<'t> {
@@ -68,7 +68,7 @@ fn of_object(text: &str, object: &Object<'_>, keys: Keys) -> Result<Option<Entry
     }))
 }
 
-/// The object at a place.
+/// The object at a path of keys.
 fn object<'p, 't>(parsed: &'p Parsed<'t>, place: &[String]) -> Result<Option<&'p Object<'t>>, EditError> {
     let Some(mut value) = parsed.0.as_ref() else { return Ok(None) };
     for key in place {
@@ -82,7 +82,8 @@ fn object<'p, 't>(parsed: &'p Parsed<'t>, place: &[String]) -> Result<Option<&'p
     }
 }
 
-/// What separates the property that starts here from another one behind it: that is on a line of its own where this one is.
+/// The separator between the property that starts here and a new one after it: a new line if this one has its own
+/// line.
 fn between(text: &str, start: usize) -> String {
     let line = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
     if line == 0 || !text[line..start].chars().all(char::is_whitespace) {
@@ -100,7 +101,7 @@ pub(super) fn taken(text: &str, parsed: &Parsed<'_>, table: &[String], names: &[
     Ok(format!("{{{}}}", taken.join(",\n")))
 }
 
-/// How some entries of a table give way to those of the object `new`.
+/// Replaces some entries of a table with those of the object `new`.
 pub(super) fn swapped(
     text: &str,
     parsed: &Parsed<'_>,
@@ -133,7 +134,7 @@ pub(super) fn swapped(
         let before = table.properties.iter().map(|other| other.range.end).filter(|end| *end <= start).max();
         let before = before.ok_or(INSEPARABLE)?;
         if text[before..start].contains('/') {
-            // A comment between the two stays, and so does the comma before it, if there is another to cut.
+            // Keep a comment between the two, and the comma before it, if another comma can be cut.
             let next = table.properties.iter().find(|other| other.range.start >= end);
             let behind = match next {
                 Some(next) if gone.iter().any(|gone| gone == next.name.as_str()) => None,
@@ -152,7 +153,7 @@ fn written<'t>(text: &'t str, property: &ObjectProp<'_>) -> &'t str {
     &text[property.range.start..property.range.end]
 }
 
-/// Where the comma between two properties is. Comments may have commas, too.
+/// The position of the comma between two properties. Comments may contain commas, too.
 fn comma(text: &str, start: usize, end: usize) -> Option<usize> {
     let mut position = start;
     loop {
@@ -170,7 +171,7 @@ fn comma(text: &str, start: usize, end: usize) -> Option<usize> {
 fn property<'o, 't>(object: &'o Object<'t>, key: &str) -> Result<Option<&'o ObjectProp<'t>>, EditError> {
     let mut found = object.properties.iter().filter(|property| property.name.as_str() == key);
     let first = found.next();
-    // SECURITY: clients differ in which of two equal keys they read: the other one would start unheld
+    // SECURITY: clients differ in which of two duplicate keys they read, so the other one would start unconfined
     // (test: duplicate_keys_are_left_alone)
     if found.next().is_some() {
         return Err(EditError::Duplicate(key.to_owned()));
@@ -186,7 +187,7 @@ fn items(list: &Array<'_>) -> Result<Vec<Word>, EditError> {
     list.elements.iter().map(item).collect()
 }
 
-/// What is cut out of an object to be without a property: the comma before it, too, or the one behind it.
+/// What to cut to remove a property from an object: including the comma before or after it.
 fn without(text: &str, object: &Object<'_>, cut: &ObjectProp<'_>) -> Option<std::ops::Range<usize>> {
     let position = object.properties.iter().position(|property| property.range == cut.range)?;
     let next = object.properties.get(position + 1);
@@ -194,7 +195,7 @@ fn without(text: &str, object: &Object<'_>, cut: &ObjectProp<'_>) -> Option<std:
         (Some(before), _) if !text[before.range.end..cut.range.start].contains('/') => {
             Some(before.range.end..cut.range.end)
         }
-        // A comment stands between them.
+        // There is a comment between them.
         (_, Some(next)) if !text[cut.range.end..next.range.start].contains('/') => {
             Some(cut.range.start..next.range.start)
         }

@@ -1,7 +1,8 @@
-//! Edits the words of servers' commands in a file's text, or has servers give way to others (`swap.rs`), and changes nothing else in it.
+//! Edits the words of servers' commands in a file's text, or replaces servers with others (`swap.rs`), and changes
+//! nothing else.
 //!
-//! JSON and TOML only find where the words are; the edit is the same for both. Afterwards the new text is read again: it must say what the
-//! old one said, except for the words that were to change.
+//! JSON and TOML only differ in how the words are found; the edit is the same for both. Afterwards the new text is
+//! parsed again: it must say the same as the old one, except for the intended changes.
 
 mod json;
 mod same;
@@ -20,7 +21,7 @@ pub(super) use swap::{swap, taken};
 /// Why an entry cannot be edited.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum EditError {
-    /// The same key is there twice, and clients differ in which one they read.
+    /// Duplicate key; clients differ in which one they read.
     #[error("duplicate key `{0}`")]
     Duplicate(String),
     /// It is not written in a way that can be edited.
@@ -43,27 +44,27 @@ pub enum Arguments {
     Null,
 }
 
-/// What is done to an entry's words.
+/// What to do with an entry's words.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Change<'c> {
-    /// These come before them.
+    /// Insert these before them.
     Put(&'c [String]),
-    /// So many of the first are taken away; the arguments are written as they were.
+    /// Remove this many from the start; write the arguments as they were before.
     Take(usize, Arguments),
 }
 
-/// A piece of the text with the string it says.
+/// A range of the text and the string that it encodes.
 type Word = (Range<usize>, String);
 
 /// An entry's words, and where they are in the text.
 #[derive(PartialEq, Eq, Debug)]
 pub(super) struct Entry {
-    /// The program; none where it is the first of the list.
+    /// The program; `None` if it is the first of the list.
     program: Option<Word>,
     arguments: Written,
-    /// What would be cut out to have no arguments.
+    /// What to cut to remove the arguments.
     property: Option<Range<usize>>,
-    /// Where arguments would be added, and what comes before their list.
+    /// Where to add arguments, and the text before their list.
     addition: (usize, String),
 }
 
@@ -98,12 +99,12 @@ impl Entry {
         }
     }
 
-    /// What is cut out of the text, and what is put there instead.
+    /// What to cut from the text, and what to put there instead.
     fn splices(&self, text: &str, change: Change<'_>, literal: Literal) -> Result<Vec<Splice>, EditError> {
         match (change, &self.program) {
             (Change::Put(before), Some((range, _))) => {
                 let [first, rest @ ..] = before else { return Ok(Vec::new()) };
-                // The program moves as it is written.
+                // Move the program as it is written.
                 let program = text[range.clone()].to_owned();
                 let words: Vec<String> = rest.iter().map(|word| literal(word)).chain([program]).collect();
                 let program = Splice { range: range.clone(), with: literal(first) };
@@ -122,7 +123,7 @@ impl Entry {
         }
     }
 
-    /// Puts words before the arguments.
+    /// Inserts words before the arguments.
     fn put(&self, text: &str, words: &[String]) -> Splice {
         let list = || format!("[{}]", words.join(", "));
         match &self.arguments {
@@ -142,7 +143,7 @@ impl Entry {
         }
     }
 
-    /// Takes the first arguments away.
+    /// Removes the first arguments.
     fn take(&self, text: &str, count: usize, was: Arguments) -> Result<Splice, EditError> {
         let Written::List { range, items } = &self.arguments else { return Err(TOO_FEW) };
         let (Some((first, _)), Some((last, _))) = (items.first(), items.last()) else { return Err(TOO_FEW) };
@@ -151,7 +152,7 @@ impl Entry {
             (Some((next, _)), _) => Ok(cut(first.start..next.start)),
             (None, _) if items.len() < count => Err(TOO_FEW),
             (None, Arguments::List) => {
-                // A comma behind the last one would be left alone in the list.
+                // A comma after the last one would remain alone in the list.
                 let behind = &text[last.end..range.end];
                 let comma = behind.trim_start().starts_with(',').then(|| behind.find(',')).flatten();
                 Ok(cut(first.start..last.end + comma.map_or(0, |comma| comma + 1)))
@@ -161,14 +162,14 @@ impl Entry {
                 .property
                 .clone()
                 .map(cut)
-                .ok_or(EditError::Unclear("its arguments cannot be taken out without touching what is beside them")),
+                .ok_or(EditError::Unclear("its arguments cannot be removed without touching what is next to them")),
         }
     }
 }
 
 const TOO_FEW: EditError = EditError::Unclear("its command is not the one that was written");
 
-/// What is between two items of a list, as its writer has it.
+/// The text between two items of a list, in its author's style.
 fn between(text: &str, list: &Range<usize>, items: &[Word]) -> String {
     let Some((first, _)) = items.first() else { return ", ".to_owned() };
     let lead = &text[list.start + 1..first.start];
@@ -184,10 +185,10 @@ fn between(text: &str, list: &Range<usize>, items: &[Word]) -> String {
     }
 }
 
-/// A string as the format writes it.
+/// A string literal in the format.
 type Literal = fn(&str) -> String;
 
-/// A piece of the text that becomes another.
+/// A replacement of a range of the text.
 #[derive(PartialEq, Eq, Debug)]
 struct Splice {
     range: Range<usize>,
@@ -234,7 +235,7 @@ pub(super) fn edit(form: Form, text: &str, changes: &[(&[String], Change<'_>)]) 
         splices.extend(entry.splices(text, *change, document.literal())?);
     }
     let edited = spliced(text, splices)?;
-    // Whatever the text was made to look like, nothing is written that changes more than these words.
+    // Even for a malicious text, nothing is written that changes more than these words.
     same::except_for(form, text, &edited, changes)?;
     Ok(edited)
 }
@@ -261,7 +262,7 @@ fn spliced(text: &str, mut splices: Vec<Splice>) -> Result<String, EditError> {
 /// The keys of a command in an entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Keys {
-    /// The program; the whole list where there is no other key.
+    /// The program; the whole list if there is no other key.
     program: &'static str,
     arguments: Option<&'static str>,
 }
@@ -271,7 +272,7 @@ impl Keys {
     const TABLE: Keys = Keys { program: "path", arguments: Some("args") };
     const LIST: Keys = Keys { program: "command", arguments: None };
 
-    /// Those of an entry whose `command` is a table, or is not.
+    /// For an entry whose `command` is a table, or not.
     fn of(shape: CommandShape, is_table: bool) -> Keys {
         match shape {
             CommandShape::List => Keys::LIST,

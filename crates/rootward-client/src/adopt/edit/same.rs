@@ -1,11 +1,11 @@
-//! Whether two texts say the same, except for the words that were to change.
+//! Whether two texts say the same, except for the intended changes.
 
 use super::{Change, Document, EditError, Keys};
 use crate::import::{CommandShape, Entry, Form, Node, Value, tree};
 
 const OTHERWISE: EditError = EditError::Unclear("the edit would change more than its command");
 
-/// Compares a text with what became of it.
+/// Compares a text with its edited version.
 pub(super) fn except_for(
     form: Form,
     old: &str,
@@ -73,7 +73,7 @@ fn changed_keys(form: Form, table: &[Entry], at: &[String], places: &[&[String]]
     let shape = form.command_shape();
     let is_table = |entry: &Entry| entry.name == "command" && matches!(entry.node.value, Value::Table(_));
     match at.split_last() {
-        // What may differ is inside of `command`.
+        // Only parts of `command` may differ.
         _ if places.contains(&at) && shape == CommandShape::Table && table.iter().any(is_table) => Vec::new(),
         _ if places.contains(&at) => of(Keys::of(shape, false)),
         Some((last, above)) if shape == CommandShape::Table && last == "command" && places.contains(&above) => {
@@ -112,7 +112,7 @@ mod tests {
         ] {
             assert!(!check(&good.replacen(from, to, 1)), "{from} {to}");
         }
-        // In a table of Zed's, only the path and the arguments may differ.
+        // In a table of Zed, only the path and the arguments may differ.
         let place = ["context_servers".to_owned(), "a".to_owned()];
         let old = r#"{"context_servers": {"a": {"command": {"path": "y", "env": {"K": "v"}}}}}"#;
         let good = old.replace(r#""y""#, r#""rootward", "args": ["wrap", "--", "y"]"#);

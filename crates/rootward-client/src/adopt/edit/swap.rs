@@ -1,4 +1,4 @@
-//! Some entries of a table give way to others: servers to a hub, and back. The rest of the text stays as it is.
+//! Replaces some entries of a table with others: servers with a hub, and back. The rest of the text stays as it is.
 
 use super::{Document, EditError, is_same, json, spliced, toml};
 use crate::import::{Entry, Form, Node, Value, tree};
@@ -6,10 +6,10 @@ use crate::import::{Entry, Form, Node, Value, tree};
 pub(super) const NO_TABLE: EditError = EditError::Unclear("its servers are not in a table of their own");
 pub(super) const NO_ENTRY: EditError = EditError::Unclear("there is no such entry");
 pub(super) const INSEPARABLE: EditError =
-    EditError::Unclear("it cannot be taken out without touching what is beside it");
+    EditError::Unclear("it cannot be removed without touching what is next to it");
 const OTHERWISE: EditError = EditError::Unclear("the edit would change more than these entries");
 
-/// These entries of a table, as a text of the same format that has nothing else.
+/// These entries of a table, as a text of the same format that contains nothing else.
 pub(in crate::adopt) fn taken(form: Form, text: &str, table: &[String], names: &[String]) -> Result<String, EditError> {
     match Document::parse(form, text)? {
         Document::Json(text, parsed) => json::taken(text, &parsed, table, names),
@@ -17,8 +17,8 @@ pub(in crate::adopt) fn taken(form: Form, text: &str, table: &[String], names: &
     }
 }
 
-/// The text, in which the entries `gone` of a table give way to those of `new`, a text of the same format. What the table has besides
-/// under a name of `new` counts more than the new entry.
+/// The text with the entries `gone` of a table replaced by those of `new`, a text of the same format. If the table
+/// has another entry with a name of `new`, that entry wins.
 pub(in crate::adopt) fn swap(
     form: Form,
     text: &str,
@@ -34,7 +34,7 @@ pub(in crate::adopt) fn swap(
     Ok(edited)
 }
 
-/// Reads the new text again: it must say the same as the old one, except for these entries.
+/// Parses the new text again: it must say the same as the old one, except for these entries.
 fn check(form: Form, texts: [&str; 3], table: &[String], gone: &[String]) -> Result<(), EditError> {
     let [before, after, new] = texts.map(|text| tree(form, text));
     let (mut before, mut after) = (before.map_err(|_| EditError::Damaged)?, after.map_err(|_| OTHERWISE)?);
@@ -71,7 +71,7 @@ fn entries<'n>(top: &'n mut Node, place: &[String]) -> Option<&'n mut Vec<Entry>
 mod tests {
     use super::*;
 
-    /// Swapped, and swapped back where nothing else changed.
+    /// Swapped, and swapped back if nothing else changed.
     #[track_caller]
     fn check(form: Form, text: &str, gone: &[&str], new: &str, expect: &str) {
         let table = [form.servers_key().unwrap().to_owned()];

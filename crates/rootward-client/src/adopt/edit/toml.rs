@@ -1,4 +1,4 @@
-//! Where entries and their words are in TOML.
+//! Finds entries and their words in TOML.
 
 use std::ops::Range;
 
@@ -62,7 +62,8 @@ fn items(list: &Array) -> Result<Vec<Word>, EditError> {
     list.iter().map(item).collect()
 }
 
-/// A line for arguments below that of the program. Before its last key comes what comes before the program's: blanks, or keys with dots.
+/// A line for arguments below that of the program. Its key gets the same prefix as the program's: blanks, or dotted
+/// keys.
 fn below(text: &str, key: &Key, program: &Range<usize>) -> Result<(usize, String), EditError> {
     let key = key.span().ok_or(NO_PLACE)?;
     let start = line_start(text, key.start);
@@ -77,7 +78,7 @@ fn line_start(text: &str, position: usize) -> usize {
     text[..position].rfind('\n').map_or(0, |newline| newline + 1)
 }
 
-/// The whole line of a key, with the end of the line before it.
+/// The whole line of a key, including the preceding line ending.
 fn line(text: &str, key: &Range<usize>, value: &Range<usize>) -> Option<Range<usize>> {
     let start = line_start(text, key.start);
     let before = text[..start].strip_suffix("\r\n").or_else(|| text[..start].strip_suffix('\n'));
@@ -90,7 +91,7 @@ fn line(text: &str, key: &Range<usize>, value: &Range<usize>) -> Option<Range<us
     }
 }
 
-/// A key in an inline table, with the comma before it, or the one behind it.
+/// A key in an inline table, with the comma before or after it.
 fn within_line(text: &str, table: &dyn TableLike, key: &Range<usize>, value: &Range<usize>) -> Option<Range<usize>> {
     let names = table.iter().filter_map(|(name, _)| table.key(name)?.span());
     let ends = table.iter().filter_map(|(_, item)| item.span()).map(|span| span.end);
@@ -129,7 +130,7 @@ pub(super) fn taken(text: &str, place: &[String], names: &[String]) -> Result<St
     Ok(taken.to_string())
 }
 
-/// The text, in which some entries of a table give way to those of the document `new`.
+/// The text with some entries of a table replaced by those of the document `new`.
 pub(super) fn swapped(text: &str, place: &[String], gone: &[String], new: &str) -> Result<String, EditError> {
     let (mut document, added) = (editable(text)?, editable(new)?);
     let table = table(&mut document, place)?;
@@ -148,7 +149,7 @@ pub(super) fn swapped(text: &str, place: &[String], gone: &[String], new: &str) 
         let mut entry = entry.clone();
         put_at(&mut entry, position);
         if let Item::Table(entry) = &mut entry {
-            // A comment above the entries that go stays, unless the new one has its own.
+            // Keep a comment above the removed entries, unless the new one has its own.
             let above = decor.take().unwrap_or_else(|| Decor::new("\n", ""));
             if entry.decor().prefix().and_then(|prefix| prefix.as_str()).is_none_or(str::is_empty) {
                 *entry.decor_mut() = above;
@@ -157,7 +158,7 @@ pub(super) fn swapped(text: &str, place: &[String], gone: &[String], new: &str) 
         table.insert(name, entry);
     }
     let edited = document.to_string();
-    // The writer ends every line alike.
+    // The writer uses one line ending everywhere.
     let is_dos = text.contains("\r\n");
     Ok(if is_dos { edited.replace("\r\n", "\n").replace('\n', "\r\n") } else { edited })
 }

@@ -30,7 +30,7 @@ async fn what_is_not_known_is_an_error_and_no_empty_list() {
     let mut server = Raw::connect(&stage.provider, Server::local("git")).await;
     let (code, message, data) = server.refused(Value::Null).await;
     assert_eq!((code, message.as_str()), (ErrorCode::INTERNAL_ERROR, "Roots not known"));
-    assert_eq!(data, json!({"reason": "nobody has said yet what is shared"}));
+    assert_eq!(data, json!({"reason": "the host has not shared anything yet"}));
     stage.share_all(&["a"]);
     server.told().await;
     assert_eq!(server.roots().await, [stage.uri("a")]);

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::raw::{ROOM, Raw, Route};
 use super::stage::Stage;
 
-/// All are told of each change, by one frame each.
+/// Every server is notified of each change, with one frame each.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_thousand_servers_are_told_once_each() {
     let stage = Stage::new();
@@ -49,7 +49,7 @@ async fn a_stuck_server_and_a_dead_one_hold_up_nobody() {
     }
     forgotten(&stage, 2).await;
     drop(client);
-    // One more that only the other sees: once that is told, the one before was compared for everybody.
+    // One more change that only the other sees: once that is announced, the one before was compared for everybody.
     let names = ["a", "19"].map(|name| stage.root(name, Access::READ_WRITE, &[]));
     stage.share(names.into_iter().chain([stage.root("well", Access::READ, &["well"])]).collect());
     well.told().await;

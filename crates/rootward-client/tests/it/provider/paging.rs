@@ -17,7 +17,7 @@ fn share(stage: &Stage, numbers: std::ops::Range<usize>) -> Vec<String> {
     names.iter().map(|name| stage.uri(name)).collect()
 }
 
-/// Follows the list from a cursor on; its last answer where that is an error.
+/// Follows the list from a cursor; returns its last answer if that is an error.
 async fn walk(server: &mut Raw, mut cursor: Value) -> Result<Vec<String>, Value> {
     let mut all = Vec::new();
     loop {

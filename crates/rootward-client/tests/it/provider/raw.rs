@@ -1,4 +1,4 @@
-//! A server of raw frames: it says exactly what a test tells it to, and reads when it is told to.
+//! A server of raw frames: it sends exactly what a test says, and reads when told to.
 
 use rmcp::model::{ClientConfig, ErrorCode};
 use rmcp::service::{ClientLifecycleMode, RoleClient, RunningService};

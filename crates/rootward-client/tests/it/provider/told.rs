@@ -1,4 +1,4 @@
-//! When a server is told: once for each change of what it sees.
+//! When a server is notified: once for each change in what it sees.
 
 use std::time::Duration;
 
@@ -20,7 +20,8 @@ async fn a_change_is_told_to_those_who_see_it() {
     let mut other = Raw::connect(&stage.provider, Server::local("other")).await;
     let mut remote = Raw::connect(&stage.provider, Server::remote("remote")).await;
     assert_eq!(other.roots().await, [stage.uri("a")]);
-    // One sees it and is told; the others have nothing to hear, as what follows shows: the next frame is the next answer.
+    // One server sees it and is notified; the others get nothing, as the rest shows: their next frame is the next
+    // answer.
     for names in [&["b"][..], &["b", "c"], &[]] {
         share(&["a"], names);
         git.told().await;
@@ -78,7 +79,7 @@ async fn changes_are_told_when_they_have_settled() {
     assert_eq!(server.roots().await, [stage.uri("a"), stage.uri("99")]);
 }
 
-/// Changes that never stop are told all the same.
+/// Changes that never stop are still announced.
 #[tokio::test]
 async fn what_never_settles_is_told_in_the_end() {
     let settings =

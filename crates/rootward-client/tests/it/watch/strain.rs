@@ -82,7 +82,7 @@ fn it_ends_with_its_value() {
             let _ = sender.send(());
         });
         ended.recv_timeout(PATIENCE).unwrap();
-        // What the thread held is let go; whoever left did not wait for that.
+        // What the thread held is released; the caller that left did not wait for that.
         let begun = Instant::now();
         while leave && Arc::strong_count(&watched.token) > 1 {
             assert!(begun.elapsed() < PATIENCE, "the thread goes on");

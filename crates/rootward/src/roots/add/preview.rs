@@ -60,7 +60,7 @@ fn lines_of_pattern(saved: &SavedRoot, matches: &[PlacedRoot], warnings: &[Strin
         now.push(format!("and {} more directories", matches.len() - NAMED));
     }
     row("now", &if now.is_empty() { "nothing".to_owned() } else { now.join(", ") });
-    row("later", "directories that are made there later are shared, too, without a question");
+    row("later", "directories created there later are shared, too, without asking");
     for warning in warnings {
         row("warning", warning);
     }
@@ -83,7 +83,7 @@ fn closed(placed: &PlacedRoot, desk: &Desk) -> Vec<String> {
     }
     let mut lines = if says.is_empty() { Vec::new() } else { vec![says.join(", ")] };
     if seen.extent == Extent::Part {
-        lines.push(format!("what else is closed is not looked for beyond {LOOKED_AT} entries"));
+        lines.push(format!("closed places are not searched for beyond {LOOKED_AT} entries"));
     }
     lines
 }
@@ -96,7 +96,7 @@ pub(in crate::roots) fn warnings(saved: &SavedRoot, kept: &Kept, desk: &Desk) ->
     if saved.insistence == Insistence::Forced
         && let Some(reason) = why_not(saved, desk)
     {
-        warnings.push(format!("`{shown_path}` is not a place for sharing: {reason}"));
+        warnings.push(format!("`{shown_path}` should not be shared: {reason}"));
     }
     if desk.ground.home().is_some_and(|home| home.starts_with(path)) {
         warnings.push(format!("`{shown_path}` holds your whole home directory: share what is needed of it instead"));
@@ -104,11 +104,11 @@ pub(in crate::roots) fn warnings(saved: &SavedRoot, kept: &Kept, desk: &Desk) ->
     for other in &kept.roots {
         if other.path != *path && path.starts_with(&other.path) {
             warnings.push(format!(
-                "`{shown_path}` lies in {}: what is saved for the deeper one holds there",
+                "`{shown_path}` is inside {}: the settings of the deeper root apply there",
                 shown::line(other, desk)
             ));
         } else if other.path != *path && other.path.starts_with(path) {
-            warnings.push(format!("{} lies in it, and keeps what is saved for it", shown::line(other, desk)));
+            warnings.push(format!("{} is inside it, and keeps its own settings", shown::line(other, desk)));
         }
     }
     warnings

@@ -33,7 +33,7 @@ pub(in crate::roots) fn line(suggestion: &Suggestion, home: Option<&Path>) -> [S
     let path = from_home(&suggestion.path, home);
     let mut why: Vec<String> = suggestion.reasons.iter().map(reason).collect();
     if suggestion.presence == Presence::OnlyNamed {
-        why.push("lies elsewhere and was not looked at".to_owned());
+        why.push("is elsewhere and was not scanned".to_owned());
     }
     if let Some(within) = &suggestion.within {
         let around = from_home(&within.path, home);

@@ -69,7 +69,7 @@ impl Adding {
         // name
         // (test: a_yes_beforehand_is_none_to_a_project)
         if self.yes && offer.file.holder == Holder::Project {
-            message::warning(&format!("{told} is not shared: a project names it, and that takes an answer"));
+            message::warning(&format!("{told} is not shared: a project names it, so you have to answer yourself"));
             return Ok(Vec::new());
         }
         let scripted = Scripted { yes: self.yes, json };

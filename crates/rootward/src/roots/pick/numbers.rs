@@ -32,7 +32,7 @@ pub(super) fn choose(picker: &mut Picker, desk: &Desk) -> Result<Option<Placed>>
         let mut choices = picker.choices.clone();
         let done = mark(&typed, &mut choices).and_then(|()| {
             if choices.difference().is_empty() {
-                return Err("nothing is changed by that".to_owned());
+                return Err("that changes nothing".to_owned());
             }
             change::place_ambient(&mut choices, desk)
         });

@@ -83,7 +83,7 @@ fn watching(out: &mut impl Write, how: &Watching) -> io::Result<()> {
 
 fn damage(trouble: &StoreError, seen: &Seen) -> String {
     let then = match seen.kept {
-        Some(_) => "what was read before stays in force",
+        Some(_) => "what was read before stays current",
         None => "no program starts until it can be read",
     };
     format!("{}; {then}", message::causes(trouble))
@@ -115,7 +115,7 @@ fn difference(before: &SavedRoot, after: &SavedRoot) -> String {
         told.push(if closed.is_empty() { "nothing is closed".to_owned() } else { format!("closed: {closed}") });
     }
     if told.is_empty() {
-        told.push("its yes is another".to_owned());
+        told.push("its consent changed".to_owned());
     }
     told.join(", ")
 }

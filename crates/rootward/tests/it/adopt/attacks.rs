@@ -11,7 +11,7 @@ use crate::stage::Stage;
 
 const GOOD: &str = r#"{"mcpServers": {"a": {"command": "x"}}}"#;
 
-/// Files that are refused, each with its reason; the others are adopted all the same.
+/// Files that are refused, each with its reason; the others are still adopted.
 #[test]
 fn files_that_are_no_config() {
     let stage = stage_with(GOOD);

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::roots::consent::on_a_terminal;
 use crate::stage::{Stage, assert_told};
 
-/// A server that does as it is told.
+/// A server that does what the test tells it.
 fn server() -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/wrap/server.py").to_str().unwrap().to_owned()
 }
@@ -182,7 +182,7 @@ fn a_person_says_yes_and_every_server_works() {
     let told = &run.stdout;
     assert_eq!(run.code, Some(0), "{told}");
     for line in [
-        "adopted 10 servers; `rootward adopt --undo` takes it out again\n",
+        "adopted 10 servers; `rootward adopt --undo` reverts it\n",
         "  Claude Code, one: works, with 16 tools\n",
         "  Claude Code, local (in [STAGE]/project): works, with 16 tools\n",
         "  Claude Code, shared: works, with 16 tools\n",

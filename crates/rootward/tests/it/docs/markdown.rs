@@ -6,7 +6,7 @@ pub(super) struct Page {
     /// Below the top of the repository.
     pub(super) path: String,
     pub(super) blocks: Vec<Block>,
-    /// What stands between backticks, outside of the blocks.
+    /// The text between backticks, outside of blocks.
     pub(super) inline: Vec<String>,
 }
 

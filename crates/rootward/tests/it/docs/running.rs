@@ -60,7 +60,7 @@ pub(super) fn run(page: &Page) -> Result<(), String> {
     world::judge(page, &said)
 }
 
-/// A line as it runs here; none where it runs elsewhere.
+/// A line as it runs here; `None` if it runs elsewhere.
 fn rewritten(page: &Page, line: &str) -> Option<String> {
     let Some(exception) = exception(&page.path, line) else { return Some(format!("{line}\n")) };
     match exception.instead {

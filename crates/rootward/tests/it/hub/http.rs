@@ -106,7 +106,7 @@ fn two_principals_have_their_own_directories_and_servers() {
         assert_eq!(read(&mut ben, "a__read", &scene.path("outside/file.txt")), "outside_roots");
         let written = ben.call("a__write_file", json!({"path": scene.path("other/new.txt"), "content": "x"}));
         assert_eq!(written["result"]["structuredContent"]["code"], "access_denied", "{written}");
-        // The process itself is held there, whatever it is told.
+        // The process itself is confined to it, whatever the client says.
         assert_eq!(ana.text("a__where", json!({})), scene.text("project"));
         assert_eq!(ben.text("a__where", json!({})), scene.text("other"));
         // A server that is not the principal's is neither listed nor called.

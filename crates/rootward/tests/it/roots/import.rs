@@ -317,7 +317,7 @@ fn directories_are_offered_one_by_one() {
         assert!(run.stdout.contains(line), "{line}: {}", run.stdout);
     }
     assert!(stored(&stage).contains("by = \"rootward roots import\"\n"), "{}", stored(&stage));
-    // It is in force for that server, and for no other.
+    // It is used for that server only.
     assert_eq!(stage.run(["check", "--as", "files", "~/my src/x"]).code, Some(0));
     assert_eq!(stage.run(["check", "--as", "git", "~/my src/x"]).code, Some(1));
     // Two questions, two answers.

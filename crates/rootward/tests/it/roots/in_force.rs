@@ -1,4 +1,4 @@
-//! What saved roots are in force for: where neither client nor operator names any, and not one place further.
+//! When saved roots are used: if neither client nor operator names any, and never beyond that.
 
 use std::process::Stdio;
 
@@ -25,12 +25,13 @@ fn saved_roots_stand_in() {
         ["check", "--root", "docs", "docs/x", "docs/closed/x", "src/main.rs"],
         ["explain", "src/main.rs"],
     );
-    // The operator comes first, and whoever listens to the client or the fallback alone does not look at what is saved.
+    // The operator comes first, and a program set to use only the client's roots or the fallback ignores saved
+    // roots.
     let code = |stage: &Stage| stage.run(["check", "src/main.rs"]).code;
     let operator = stage.with("ROOTWARD_ROOTS", "/nowhere");
     assert_eq!(code(&operator), Some(1));
     let listed = operator.run(["roots", "list"]).stderr;
-    assert!(listed.contains("not in force: `roots` is set in the environment (ROOTWARD_ROOTS)"), "{listed}");
+    assert!(listed.contains("not used: `roots` is set in the environment (ROOTWARD_ROOTS)"), "{listed}");
     for switch in ["ROOTWARD_STRICT", "ROOTWARD_IGNORE_CLIENT", "ROOTWARD_FALLBACK_ONLY"] {
         assert_eq!(code(&stage_with(TWO).with(switch, "1")), Some(1), "{switch}");
     }

@@ -1,4 +1,4 @@
-//! `roots`: what is saved, by whose yes, and what it is in force for.
+//! `roots`: what is saved, who consented, and when it is used.
 
 macro_rules! assert_roots_told {
     ($($arguments:tt)+) => { insta::with_settings!({ filters => TIMES.to_vec() }, { assert_told!($($arguments)+) }) };

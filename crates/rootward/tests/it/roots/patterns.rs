@@ -50,7 +50,7 @@ fn a_pattern_from_its_first_day_to_its_last() {
     done(&["rename", "~/src/*", "work"], "renamed `~/src/*` (work; read)");
     // More takes a yes.
     let asked = stage.run(["roots", "grant", "work", "rw"]);
-    assert!(asked.code == Some(2) && asked.stderr.contains("without a yes"), "{}", asked.stderr);
+    assert!(asked.code == Some(2) && asked.stderr.contains("without your consent"), "{}", asked.stderr);
     done(&["grant", "~/src/*", "rw", "--yes"], "shared `~/src/*` (work; read, write, delete)");
     assert_eq!(check("three/file", "write"), Some(0));
     done(&["remove", "~/src/*"], "removed `~/src/*`");

@@ -69,7 +69,7 @@ fn replace(stage: &Stage, text: &str) {
 fn what_is_shared_and_what_becomes_of_it() {
     let stage = stage_with(ONE);
     let mut reader = Reader::begin(&mut stage.command(["roots", "watch"]));
-    // All there is, and that the system tells of changes.
+    // The current state, and that the system reports changes.
     let mut told: Vec<String> = (0..7).map(|_| reader.line()).collect();
     let mut next = |count: usize| told.extend((0..count).map(|_| reader.line()));
     let (root, aside) = (stage.path("project/src"), stage.path("project/aside"));
@@ -167,7 +167,7 @@ fn a_system_that_watches_no_more() {
     let watching = &reader.object()["watching"];
     assert_eq!(watching["by"], "polling");
     let reason = watching["reason"].as_str().unwrap();
-    assert!(reason.contains("cannot be watched (the system watches no more for this user)"), "{reason}");
+    assert!(reason.contains("cannot be watched (the system's limit for this user is reached)"), "{reason}");
     fs::remove_dir_all(stage.path("project/src")).unwrap();
     assert_eq!(reader.object()["event"], "missing");
     reader.signal("TERM");

@@ -1,4 +1,4 @@
-//! Roots that change under a session: what is listed, what is told, what is refused.
+//! Roots that change during a session: what is listed, announced and refused.
 
 use rootward_testkit::client::{Client, message};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ fn share(client: &mut Client, roots: &[String]) {
     client.answer(question["id"].clone(), message::roots(roots));
 }
 
-/// The description of a tool; none where it is not listed.
+/// The description of a tool; `None` if it is not listed.
 fn described(client: &mut Client, tool: &str) -> Option<String> {
     let list = client.ask("tools/list", json!({}));
     let tools = list["result"]["tools"].as_array().unwrap();

@@ -1,4 +1,4 @@
-//! Saved roots that change while `serve` runs: the next call knows, and the client is told.
+//! Saved roots that change while `serve` runs: the next call uses them, and the client is notified.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -45,7 +45,7 @@ fn read(client: &mut Client, path: &str) -> String {
     code.or_else(|| result["content"][0]["text"].as_str()).unwrap().to_owned()
 }
 
-/// Has the list of tools be known to the client, so that it is told of the next change.
+/// Lists the tools, so that the client is notified of the next change.
 fn list(client: &mut Client) -> String {
     client.kept().retain(|message| !is_list_changed(message));
     client.ask("tools/list", json!({})).to_string()
@@ -55,7 +55,7 @@ fn is_list_changed(message: &Value) -> bool {
     message["method"] == "notifications/tools/list_changed"
 }
 
-/// Waits until the client is told that something changed.
+/// Waits until the client is notified of a change.
 fn told(client: &mut Client) {
     client.next_where(is_list_changed);
 }
@@ -148,7 +148,7 @@ fn a_damaged_store_takes_nothing_and_opens_nothing() {
         sender.send(line)
     });
     let line = lines.recv_timeout(PATIENCE).unwrap();
-    assert!(line.contains("roots.toml`, line 3, column 8") && line.contains("stays in force"), "{line}");
+    assert!(line.contains("roots.toml`, line 3, column 8") && line.contains("stays current"), "{line}");
     assert_eq!([read(&mut client, &file), read(&mut client, &closed)], ["root/one", "restricted"]);
     assert_eq!(read(&mut client, &secret), "outside_roots");
     // Repaired, and another.
@@ -186,7 +186,7 @@ fn what_the_settings_close_stays_closed_when_the_saved_roots_change() {
     let mut client = place.serve(&[]);
     let [closed, other] = ["root/two/f", "root/one/x.sealed"].map(|name| place.text(name));
     assert_eq!([read(&mut client, &closed), read(&mut client, &other)], ["restricted", "root/one"]);
-    // The link leads elsewhere now, and the rules are made anew.
+    // The link leads elsewhere now, and the rules are built again.
     fs::remove_file(place.path("link")).unwrap();
     symlink(place.path("outside"), place.path("link")).unwrap();
     list(&mut client);

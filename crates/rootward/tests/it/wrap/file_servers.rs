@@ -1,4 +1,4 @@
-//! Known file servers: the directories in their arguments are a ceiling, and they are given the roots in force in place of them.
+//! Known file servers: the directories in their arguments are a ceiling, and they get the current roots instead.
 
 use std::process::{Command, Stdio};
 

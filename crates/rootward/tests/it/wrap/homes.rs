@@ -11,7 +11,7 @@ use super::scene::{Says, Scene, begin};
 
 const KEPT: &str = "home/.local/state/rootward/homes";
 
-/// The server takes every path as it is: what holds it is the kernel.
+/// The server accepts any path: only the kernel confines it.
 fn wrap(scene: &Scene, home: &str, root: &str) -> Command {
     let root = scene.text(root);
     let mut words = vec!["--treat", "read.path=text", "--treat", "write_file.path=text", "--root", &root];

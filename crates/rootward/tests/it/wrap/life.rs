@@ -234,7 +234,7 @@ fn a_client_that_is_killed_leaves_nothing() {
     }
 }
 
-/// Nobody can tidy up after that but the kernel, and whoever stands for the server.
+/// After that, only the kernel and the server's supervisor can clean up.
 #[test]
 fn a_killed_rootward_leaves_nothing() {
     let scene = Scene::new();

@@ -1,4 +1,4 @@
-//! `rootward wrap`, before a server that does as it is told.
+//! `rootward wrap`, before a server that does what the test tells it.
 
 mod file_servers;
 mod frames;
@@ -44,7 +44,7 @@ fn a_server_lives_in_the_roots_that_its_client_names() {
     assert_eq!((denied, scene.decisions().len()), (2, 6));
 }
 
-/// What no rule finds is no path to the gate; the kernel holds the server all the same.
+/// If no rule finds a path, the gate does not see one; the kernel still confines the server.
 #[test]
 fn what_the_gate_does_not_see_the_kernel_refuses() {
     let scene = Scene::new();
@@ -95,7 +95,7 @@ fn a_server_cannot_take_the_id_of_the_question_for_roots() {
     let question = client.next_where(|message| message["method"] == "sampling/createMessage");
     assert_ne!(question["id"], "rootward-roots-99");
     client.answer(question["id"].clone(), json!({"model": "m"}));
-    // The server has its answer all the same.
+    // The server still gets its answer.
     let text = client.answer_to(call)["result"]["content"][0]["text"].to_string();
     assert!(text.contains("rootward-roots-99") && text.contains("model"), "{text}");
     assert_eq!(client.end(), Some(0));
@@ -106,7 +106,7 @@ fn without_a_record_no_call_with_paths_passes() {
     let scene = Scene::new();
     let mut client = begin(&mut scene.wrap(&[&scene.text("project")]), Says::Nothing, &[]);
     assert_eq!(client.text("read", json!({"path": "file.txt"})), "project");
-    // The log is begun anew where it was taken away, and here it cannot be.
+    // A removed log is started again, but here it cannot be.
     let log = scene.path("home/.local/state/rootward/audit");
     std::fs::remove_dir_all(&log).unwrap();
     std::fs::write(&log, "").unwrap();

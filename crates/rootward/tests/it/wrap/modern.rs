@@ -133,7 +133,8 @@ fn a_server_cannot_have_its_own_question_answered_as_roots() {
         "requestState": question["result"]["requestState"],
         "inputResponses": {"rootward.dev/roots": {"action": "accept"}},
     });
-    // The call comes again with what looks like roots and is none: it is the server's, and the roots are those of before.
+    // The call comes again with something that looks like roots but is not: it is the server's, and the roots are
+    // unchanged.
     let again = call(&mut client, &capabilities, "named", &json!({"path": "."}), &carried);
     let seen: Value = serde_json::from_str(&said(&again)).unwrap();
     let accepted = json!({"rootward.dev/roots": {"action": "accept"}});
@@ -158,7 +159,7 @@ fn a_server_that_wants_roots_among_others_gets_those_of_the_client() {
     let scene = Scene::new();
     let mut client = with_roots(&scene);
     let capabilities = json!({"roots": {}, "elicitation": {}});
-    // Roots of an earlier call, which are none of the next one's.
+    // Roots of an earlier call do not count for the next one.
     call_in(&mut client, &scene.uri("other"), "read", json!({"path": "file.txt"}));
     let carried = |answer: &Value, responses: Value| json!({"requestState": answer["result"]["requestState"], "inputResponses": responses});
     let asked = call(&mut client, &capabilities, "both", &json!({}), &json!({}));

@@ -60,7 +60,7 @@ fn a_server_that_does_not_read_holds_the_client_up() {
     assert_eq!(client.end(), Some(0));
 }
 
-/// A server may say much on its output that is no message, and nobody need read what Rootward says about that.
+/// A server may write many lines that are not messages, and nobody has to read what Rootward says about that.
 #[test]
 fn a_standard_error_that_nobody_reads_holds_nobody_up() {
     let scene = Scene::new();
@@ -109,7 +109,7 @@ fn a_server_that_ends_in_the_middle_of_a_large_answer_has_not_answered() {
     client.text("echo", json!({}));
     let answer = client.call("compact", json!({"size": 1_000_000, "ends": 7}));
     assert_eq!(answer["error"]["code"], -32603, "{answer}");
-    // Another was started, and its line begins anew.
+    // Another server was started, and its line starts fresh.
     assert_eq!(client.text("echo", json!({})), "{}");
     assert_eq!(client.end(), Some(0));
 }

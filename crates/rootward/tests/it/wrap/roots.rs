@@ -59,7 +59,7 @@ fn a_nested_root_does_not_become_a_link_to_anywhere() {
     assert_eq!(client.end(), Some(0));
     assert_eq!(begin(&[outer, inner.clone()]).end(), Some(0));
     assert_eq!(begin(&[inner]).end(), Some(0));
-    // Nor as a root on the command line; and the person is told what to do.
+    // Not as a root on the command line either; and a hint says what to do.
     let link = scene.text("project/app");
     let run = scene.wrap(&[&link]).stdin(std::process::Stdio::null()).output().unwrap();
     let told = String::from_utf8_lossy(&run.stderr);
@@ -220,7 +220,8 @@ fn a_root_with_secrets_in_it() {
     }
 }
 
-/// A directory with too many entries beside a secret place: the server is not started, and everybody is told.
+/// A directory with too many entries beside a secret place: the server is not started, and client and operator are
+/// told.
 #[test]
 fn a_root_that_cannot_be_held() {
     let scene = Scene::new();

@@ -1,4 +1,4 @@
-//! What is no path, and what the user says about it.
+//! Arguments that are not paths, and what the user says about them.
 
 use std::process::Stdio;
 

@@ -193,7 +193,7 @@ fn terminals_that_only_print_lines() {
         ("9\n\n", "not a number of the list: `9`"),
         ("0\n\n", "not a number of the list: `0`"),
         ("1:fly\n\n", "not a number of the list: `1:fly`"),
-        ("-1\n\n", "nothing is changed by that"),
+        ("-1\n\n", "that changes nothing"),
     ] {
         for term in ["dumb", ""] {
             let mut picker = in_lines(&stage, term, typed);

@@ -165,7 +165,7 @@ fn what_is_saved_is_marked_and_can_be_taken_back() {
         ("/src/app/crates/core", "read write"),
     ];
     assert_eq!(saved(&stage), roots(&expect));
-    // One edit, on record for whoever asked.
+    // One edit, recorded with its requester.
     let recorded = stage.run(["audit", "show"]).stdout;
     assert_eq!(recorded.matches("rootward roots pick").count(), 3, "{recorded}");
 }
