@@ -30,7 +30,7 @@ pub(super) fn run(
     let Confined { mut child, line } = confined;
     let watched = watch(&mut child, line, Instant::now() + limit, goes_on);
     if watched.is_err() {
-        // Its control pipe is closed by now, so its supervisor ends every process and then itself.
+        // Its lifeline is closed by now, so its supervisor ends every process and then itself.
         let _ = wait(&mut child);
     }
     watched
@@ -54,7 +54,7 @@ fn watch(
     loop {
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            // Close it once and wait for the end. If the command still does not end, give up.
+            // Close the lifeline once and wait for the end. If the command still does not end, give up.
             if line.take().is_none() {
                 let _ = child.kill();
                 return Err(CommandError::NotEnded);
