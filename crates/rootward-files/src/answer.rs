@@ -1,16 +1,16 @@
-//! What a tool answers with.
+//! The result of a tool.
 
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
 
-/// The result of a call that went well.
+/// The result of a successful call.
 #[derive(Debug)]
 pub(crate) enum Answer {
     /// Text, which is also the data: `{"content": …}`.
     Text(String),
-    /// Text that is not all there is, and a sentence that says so and how to go on.
+    /// Incomplete text, and a sentence that says so and how to continue.
     Part { text: String, note: String },
-    /// What a reader sees, and the same as data.
+    /// Content for a reader, and the same as data.
     Data { shown: Vec<ContentBlock>, data: Value },
 }
 

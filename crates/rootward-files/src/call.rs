@@ -1,4 +1,4 @@
-//! A call that is running: where its work is done, how it is stopped, and what its client is told meanwhile.
+//! A running call: its worker thread, cancellation and progress.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,17 +11,17 @@ use tokio_util::sync::CancellationToken;
 use crate::failure::Failure;
 use crate::server::Surroundings;
 
-/// How often a client that asked for it is told how far a call is.
+/// The interval between progress reports.
 const BETWEEN_REPORTS: Duration = Duration::from_millis(500);
 
-/// A call that is running.
+/// A running call.
 #[derive(Debug)]
 pub(crate) struct Call {
     context: RequestContext<RoleServer>,
     surroundings: Arc<Surroundings>,
 }
 
-/// Work that is done apart from the calls of others.
+/// Work on its own thread, so that it does not block other calls.
 #[derive(Debug)]
 pub(crate) struct Work {
     done: AtomicU64,
@@ -29,7 +29,7 @@ pub(crate) struct Work {
 }
 
 impl Work {
-    /// Counts what was done. An error where the client took the call back: then there is no use in going on.
+    /// Counts work done. Returns an error if the client canceled the call, so that the work stops.
     pub(crate) fn did(&self, count: u64) -> Result<(), Failure> {
         self.done.fetch_add(count, Ordering::Relaxed);
         if self.stopped.is_cancelled() { Err(Failure::Stopped) } else { Ok(()) }
@@ -43,7 +43,7 @@ impl Work {
         Work { done: AtomicU64::new(0), stopped: CancellationToken::new() }
     }
 
-    /// Work that nobody waits for any more.
+    /// Work of a canceled call.
     pub(crate) fn taken_back() -> Work {
         let work = Work::under_way();
         work.stopped.cancel();
@@ -60,24 +60,24 @@ impl Call {
         Call { context, surroundings }
     }
 
-    /// What the operator decided.
+    /// The operator's options.
     pub(crate) fn surroundings(&self) -> &Surroundings {
         &self.surroundings
     }
 
-    /// An error where the client took the call back.
+    /// Returns an error if the client canceled the call.
     pub(crate) fn goes_on(&self) -> Result<(), Failure> {
         if self.context.ct.is_cancelled() { Err(Failure::Stopped) } else { Ok(()) }
     }
 
-    /// Does work that may take long in a thread of its own. Its client is told how much is done, in `unit`s, where it asked to be.
+    /// Runs long work on its own thread. Reports progress to the client in `unit`s, if the client asked for it.
     pub(crate) async fn apart<T: Send + 'static>(
         &self,
         unit: &str,
         work: impl FnOnce(&Work) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
         let stopped = self.context.ct.child_token();
-        // Whoever gives this call up stops its work, too.
+        // Dropping this call also stops its work.
         let _stops = stopped.clone().drop_guard();
         let shared = Arc::new(Work { done: AtomicU64::new(0), stopped });
         let mut working = tokio::task::spawn_blocking({
@@ -103,7 +103,7 @@ impl Call {
     async fn tell(&self, token: ProgressToken, done: u64, unit: &str) {
         #[expect(clippy::cast_precision_loss, reason = "the protocol counts in floating point")]
         let progress = ProgressNotificationParam::new(token, done as f64).with_message(format!("{done} {unit}"));
-        // A client that is gone is not told; its call ends by itself.
+        // Ignore a client that is gone; its call ends by itself.
         let _ = self.context.peer.notify_progress(progress).await;
     }
 }

@@ -1,4 +1,4 @@
-//! A whole session, or one modern request, over channels: what a front on the network serves.
+//! A whole session, or one modern request, over channels: for a front end on the network.
 
 use bytes::Bytes;
 use rootward_server::{RootsService, SessionError};
@@ -8,7 +8,8 @@ use crate::FileServer;
 use crate::server::Tells;
 
 impl FileServer {
-    /// Serves a session, or one modern request, to its end, in the roots of this service. Each item of a channel is one JSON message.
+    /// Serves a session, or one modern request, to its end, with the roots of this service. Each item of a channel is
+    /// one JSON message.
     pub async fn serve_channels(
         self,
         roots: RootsService,

@@ -1,5 +1,5 @@
-//! Completion of paths, in arguments of prompts and in templates of resources. Never beyond the roots: a directory is listed by a decision
-//! of the guard, without what is closed in it.
+//! Completes paths in prompt arguments and resource templates. It never leaves the roots: the guard decides whether to
+//! list a directory, and hides its closed entries.
 
 use std::cmp::Ordering;
 
@@ -13,19 +13,19 @@ use crate::prompts;
 use crate::resources::templates::{PATH, PATH_NAME};
 use crate::resources::{SCHEME, escaped_name, of_path};
 
-/// The longest text that is completed, in bytes.
+/// The longest text to complete, in bytes.
 const LONGEST: usize = 16 << 10;
 
-/// How names stand in what is completed.
+/// How to write names in the completed text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Form {
-    /// As they are.
+    /// Literally.
     Path,
-    /// Escaped.
+    /// Percent-encoded.
     Uri,
 }
 
-/// Answers a client that completes something.
+/// Answers a completion request.
 pub(crate) async fn complete(request: &CompleteRequestParams) -> Result<CompleteResult, ErrorData> {
     let typed = &request.argument.value;
     let unknown = |what: &str| ErrorData::invalid_params(format!("there is no such {what}"), None);
@@ -54,7 +54,7 @@ pub(crate) async fn complete(request: &CompleteRequestParams) -> Result<Complete
     }
     let roots = match roots().await {
         Ok(roots) => roots,
-        // A completion cannot ask a modern client: there is nothing to offer.
+        // A completion cannot ask a modern client, so there is nothing to offer.
         Err(PathError::NotKnown) => return Ok(CompleteResult::default()),
         Err(error) => return Err(error.into()),
     };
@@ -63,7 +63,7 @@ pub(crate) async fn complete(request: &CompleteRequestParams) -> Result<Complete
     Ok(CompleteResult::new(offered(values, fixed)))
 }
 
-/// Everything that a text can be completed to.
+/// All possible completions of a text.
 async fn values(roots: &Roots, whole: &str, form: Form) -> Result<Vec<String>, ErrorData> {
     let (directory, begun) = whole.rfind('/').map_or(("", whole), |slash| whole.split_at(slash + 1));
     let mut values = of_roots(roots, whole, form);
@@ -79,7 +79,7 @@ async fn values(roots: &Roots, whole: &str, form: Form) -> Result<Vec<String>, E
             let names = found.await.unwrap_or_default();
             values.extend(names.into_iter().map(|name| format!("{directory}{name}")));
         }
-        // On the way to a root, the roots are all there is to offer.
+        // Above the roots, offer only the roots.
         Err(_) if !values.is_empty() => {}
         Err(denial) => return Err(PathError::from(denial).into()),
     }
@@ -88,7 +88,7 @@ async fn values(roots: &Roots, whole: &str, form: Form) -> Result<Vec<String>, E
     Ok(values)
 }
 
-/// The roots that an absolute text, or nothing yet, can be completed to.
+/// The roots that an absolute or empty text can be completed to.
 fn of_roots(roots: &Roots, whole: &str, form: Form) -> Vec<String> {
     let written = roots.list().iter().filter_map(|placed| {
         let path = match form {
@@ -101,12 +101,12 @@ fn of_roots(roots: &Roots, whole: &str, form: Form) -> Vec<String> {
     written.filter(|written| written.starts_with(whole) && *written != whole).collect()
 }
 
-/// The entries of a directory whose names begin so. Hidden ones only where a dot was typed.
+/// The entries of a directory whose names begin with this text. Includes hidden ones only if a dot was typed.
 fn entries(grant: &Grant, begun: &str, form: Form) -> Vec<String> {
-    // There is nothing to complete in what is not there, or is no directory.
+    // A missing path, or one that is not a directory, has no completions.
     let Ok(list) = grant.list() else { return Vec::new() };
     let names = list.into_iter().filter_map(|entry| {
-        // A name that is no text, or breaks its line, cannot be typed.
+        // A name that is not UTF-8, or contains control characters, cannot be typed.
         let name = entry.name.to_str().filter(|name| !name.chars().any(char::is_control))?;
         if !name.starts_with(begun) || (name.starts_with('.') && !begun.starts_with('.')) {
             return None;
@@ -120,17 +120,17 @@ fn entries(grant: &Grant, begun: &str, form: Form) -> Vec<String> {
     names.collect()
 }
 
-/// By name; what begins at the first root before other roots.
+/// Sorts by name, with completions in the first root before other roots.
 fn in_order(one: &str, other: &str) -> Ordering {
     (one.starts_with('/'), one).cmp(&(other.starts_with('/'), other))
 }
 
-/// As many as an answer holds, without what the template says already.
+/// As many as fit in an answer, without the fixed part of the template.
 fn offered(values: Vec<String>, fixed: &str) -> CompletionInfo {
     let total = values.len();
     let values = values.into_iter().take(CompletionInfo::MAX_VALUES);
     let values: Vec<String> = values.filter_map(|value| value.strip_prefix(fixed).map(str::to_owned)).collect();
     let more = total > values.len();
-    // The limit was kept.
+    // Cannot fail: the limit was applied above.
     CompletionInfo::with_pagination(values, u32::try_from(total).ok(), more).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! An argument that counts: a whole number from 1 on, as JSON of any client writes it.
+//! An argument that counts: a positive integer, in any form that JSON clients write it.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,12 +8,12 @@ use serde::de::{Deserialize, Deserializer, Visitor};
 
 use crate::failure::Failure;
 
-/// A number as it came. It is judged by name, so that a failure can name it.
+/// The number as sent. It is validated together with the argument's name, so that the error can include it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Count(f64);
 
 impl Count {
-    /// The number, if it counts something.
+    /// The number, if it is a positive integer.
     pub(crate) fn whole(self, name: &str) -> Result<u64, Failure> {
         let Count(number) = self;
         if number < 1.0 || number.fract() != 0.0 {

@@ -1,4 +1,4 @@
-//! Why a call did not go well, in words that say what to do instead.
+//! Why a call failed, with a message that says what to do instead.
 
 use std::io::ErrorKind;
 
@@ -9,22 +9,22 @@ use rootward_core::Shown;
 use rootward_server::{Denial, GrantError, PageError, PathError, refused};
 use thiserror::Error;
 
-/// Why a call did not go well.
+/// Why a call failed.
 #[derive(Debug, Error)]
 pub(crate) enum Failure {
-    /// The arguments are not what the tool takes.
+    /// The arguments do not match the tool's schema.
     #[error("invalid arguments: {0}")]
     Arguments(String),
-    /// A path is refused, or the system could not do it.
+    /// A path was refused, or the system call failed.
     #[error(transparent)]
     Path(#[from] PathError),
-    /// A cursor is of no use.
+    /// A cursor is invalid.
     #[error(transparent)]
     Page(#[from] PageError),
     /// Anything else, in one sentence.
     #[error("{0}")]
     Said(String),
-    /// The client took the call back.
+    /// The client canceled the call.
     #[error("the call was stopped")]
     Stopped,
 }
@@ -34,7 +34,7 @@ impl Failure {
         Failure::Said(sentence.into())
     }
 
-    /// What is said of one path among others, where the call goes on without it.
+    /// The message for one path among others, if the call continues without it.
     pub(crate) fn sentence(&self) -> String {
         match self {
             Failure::Path(PathError::Failed(error)) => of_system(error),
@@ -43,7 +43,7 @@ impl Failure {
         }
     }
 
-    /// The failure of what was to be made: where something is missing, it is the directory.
+    /// The failure to create something: if something is missing, it is the parent directory.
     pub(crate) fn of_new(error: GrantError) -> Failure {
         match &error {
             GrantError::Io { path, source } if source.kind() == ErrorKind::NotFound => Failure::said(format!(
@@ -74,7 +74,7 @@ impl From<Denial> for Failure {
     }
 }
 
-/// A refusal has a form of its own; everything else is a sentence that a model reads.
+/// A refusal has its own form; everything else is a sentence for the model.
 impl IntoCallToolResult for Failure {
     fn into_call_tool_result(self) -> Result<CallToolResponse, ErrorData> {
         let sentence = match self {
@@ -87,7 +87,7 @@ impl IntoCallToolResult for Failure {
     }
 }
 
-/// What the system could not do, and what to try instead.
+/// A failed system call, and what to try instead.
 fn of_system(error: &GrantError) -> String {
     let GrantError::Io { path, source } = error else { return error.to_string() };
     let path = Shown::new(path);

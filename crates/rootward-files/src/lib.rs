@@ -1,7 +1,7 @@
-//! A file server for MCP: the tools and names of the reference server, every path held to the roots.
+//! A file server for MCP: the tools and names of the reference server, with every path held to the roots.
 //!
-//! A tool's path is a [`RootedPath`](rootward_server::RootedPath): decided and opened before the tool runs, and used through that
-//! handle only. Nothing here opens a user's file by name.
+//! A tool's path is a [`RootedPath`](rootward_server::RootedPath): the service checks and opens it before the tool
+//! runs, and the tool uses only that handle. Nothing here opens a user's file by name.
 //!
 //! ```no_run
 //! # async fn serve() -> Result<(), Box<dyn std::error::Error>> {
@@ -15,16 +15,19 @@
 //!
 //! # Layout
 //!
-//! - `server.rs`: what the protocol asks of a server; lists tools, and lists them again when the roots change. `stdio.rs`, `channels.rs`: a whole session.
-//! - `tool.rs`: what a tool is; `tools/` has one file for each. `schemas.rs`: what each takes and answers with, for clients.
-//! - `call.rs`: a call that is running: where its work is done, how it is stopped, what it tells meanwhile.
-//! - `answer.rs`, `failure.rs`: how it ends.
-//! - `text.rs`, `lines.rs`: how bytes become text, and how some lines of it are read.
-//! - `path.rs`, `name.rs`: paths in calls, and names as lists show them. `tree.rs`, `pattern.rs`, `count.rs`: a tree as JSON, globs, numbers that count.
-//! - `toolset.rs`: sets of tools that an operator switches on. `project/`: what a project is made of, for the tools of that set.
-//! - `resources/`: files as resources: listed, read, watched. `completion.rs`: paths completed. `prompts/`: one file for each prompt.
-//! - `search/`: searching the contents of files.
-//! - `workspace.rs`: the current roots, in the words of a tool's description, and which tools can do anything in them.
+//! - `server.rs`: the MCP handler; lists the tools, and notifies the client when the roots change. `stdio.rs`,
+//!   `channels.rs`: a whole session.
+//! - `tool.rs`: what a tool is; `tools/` has one file for each. `schemas.rs`: input and output schemas.
+//! - `call.rs`: a running call: its worker thread, cancellation and progress.
+//! - `answer.rs`, `failure.rs`: how a call ends.
+//! - `text.rs`, `lines.rs`: decode bytes to text, and read some of its lines.
+//! - `path.rs`, `name.rs`: paths in calls, and names as lists show them. `tree.rs`, `pattern.rs`, `count.rs`: a tree as
+//!   JSON, globs, positive numbers.
+//! - `toolset.rs`: sets of tools that an operator switches on. `project/`: project analysis for the tools of that set.
+//! - `resources/`: list, read and watch files as resources. `completion.rs`: complete paths. `prompts/`: one file for
+//!   each prompt.
+//! - `search/`: search the contents of files.
+//! - `workspace.rs`: the current roots as text for tool descriptions, and which tools are useful with them.
 
 mod answer;
 mod call;

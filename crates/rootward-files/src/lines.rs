@@ -1,6 +1,7 @@
-//! Some lines of a file, of which no more is read than it takes.
+//! Reads some lines of a file, and no more of the file than necessary.
 //!
-//! Lines end in a newline, which is given back between them and not behind the last. A newline at the end of a file begins no line.
+//! Lines end in a newline. The result has newlines between lines, but not after the last. A newline at the end of a
+//! file does not start another line.
 
 use std::io::{ErrorKind, Read};
 use std::path::Path;
@@ -11,13 +12,13 @@ use rootward_server::GrantError;
 use crate::failure::Failure;
 use crate::text::{BEGINNING, Encoding, MOST_BYTES};
 
-/// How much is read at a time; even, so that no unit of UTF-16 is cut.
+/// How much to read at a time; even, so that no UTF-16 unit is split.
 const PIECE: usize = 64 << 10;
 
-/// Is told how many bytes were read, and may say that it is enough.
+/// Receives the number of bytes read, and may stop the reading with an error.
 pub(crate) type Did<'d> = &'d mut dyn FnMut(u64) -> Result<(), Failure>;
 
-/// The lines from `first` on, counted from 1, and `count` of them at the most.
+/// The lines starting at `first`, counted from 1, at most `count` of them.
 pub(crate) fn from(mut file: OpenFile, first: u64, count: u64, did: Did<'_>) -> Result<String, Failure> {
     let mut piece = vec![0; PIECE];
     let mut encoding = None;
@@ -97,7 +98,7 @@ pub(crate) fn last(file: &OpenFile, count: u64, did: Did<'_>) -> Result<String, 
     finished(file, Some(encoding), file.read_range(begin, length)?)
 }
 
-/// What a reader of a file is told that is no text.
+/// The failure for a file that is not text.
 pub(crate) fn not_text(path: &Path) -> Failure {
     Failure::said(format!("`{}` is no text; `read_media_file` gives its bytes", Shown::new(path)))
 }
@@ -143,7 +144,7 @@ fn finished(file: &OpenFile, encoding: Option<Encoding>, bytes: Vec<u8>) -> Resu
     Ok(text)
 }
 
-/// Reads until the piece is full or the file at its end.
+/// Reads until the buffer is full or the file ends.
 fn fill(file: &mut OpenFile, piece: &mut [u8]) -> Result<usize, Failure> {
     let mut filled = 0;
     while filled < piece.len() {

@@ -1,7 +1,8 @@
-//! A name on disk, in a list that has one name a line; and the same name in a call.
+//! File names in a list with one name per line, and the same names in a call.
 //!
-//! A name need not be UTF-8, and JSON is. Such a name is shown with each byte that is no text as `\xNN`, and can be given back so. Every shown
-//! form belongs to one name: a backslash in such a name is `\x5c`, and so is one in a name that looks like an escape by itself.
+//! A name need not be UTF-8, but JSON is. Such a name is shown with each invalid byte as `\xNN`, and a client can send
+//! it back in that form. Every shown form belongs to exactly one name: a backslash in such a name becomes `\x5c`, and
+//! so does one in a name that looks like an escape itself.
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
@@ -11,13 +12,13 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use rootward_core::Shown;
 use rootward_server::{NewReading, OtherReading};
 
-/// What begins an escaped byte; two hexadecimal digits in lower case follow.
+/// Starts an escaped byte; two lowercase hexadecimal digits follow.
 const MARK: &[u8] = br"\x";
 
-/// A name or a path as it is, unless it would break its line, reverse it, is not UTF-8 or looks like an escape; then what cannot stand there is
-/// escaped.
+/// A name or a path, unchanged unless it would break or reverse its line, is not UTF-8 or looks like an escape; then
+/// the offending parts are escaped.
 ///
-/// [`Shown`] escapes more, marks that combine with a letter for one, and such a name could not be asked for again.
+/// [`Shown`] escapes more, such as combining marks, and a client could not send such a name back.
 pub(crate) fn on_one_line(path: &OsStr) -> Cow<'_, str> {
     match path.to_str() {
         Some(path) if !path.chars().any(breaks) && !holds_escape(path) => Cow::Borrowed(path),
@@ -39,7 +40,7 @@ fn breaks(letter: char) -> bool {
     letter.is_control() || matches!(letter, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// A name that is not UTF-8, or looks like an escape, with `\xNN` in it; none for any other.
+/// A name that is not UTF-8, or looks like an escape, with `\xNN` in it; `None` for any other name.
 pub(crate) fn escaped(name: &[u8]) -> Option<String> {
     if str::from_utf8(name).is_ok_and(|name| !holds_escape(name)) {
         return None;
@@ -60,7 +61,7 @@ pub(crate) fn escaped(name: &[u8]) -> Option<String> {
 
 fn escape(text: &mut String, bytes: &[u8]) {
     for byte in bytes {
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = write!(text, "\\x{byte:02x}");
     }
 }
@@ -70,7 +71,7 @@ fn holds_escape(text: &str) -> bool {
     memchr::memmem::find_iter(text, MARK).any(|at| byte_at(text, at).is_some())
 }
 
-/// The byte that is escaped at this place.
+/// The byte that is escaped at this position.
 fn byte_at(text: &[u8], at: usize) -> Option<u8> {
     let [high, low] = *text.get(at..)?.strip_prefix(MARK)?.first_chunk()?;
     let digit = |digit: u8| match digit {
@@ -81,7 +82,7 @@ fn byte_at(text: &[u8], at: usize) -> Option<u8> {
     Some((digit(high)? << 4) | digit(low)?)
 }
 
-/// The name that is shown so; none where no name is.
+/// The name that is shown in this form; `None` if there is none.
 fn decoded(shown: &str) -> Option<Vec<u8>> {
     let text = shown.as_bytes();
     let mut name = Vec::with_capacity(text.len());
@@ -104,9 +105,9 @@ fn decoded(shown: &str) -> Option<Vec<u8>> {
     (is_name && escaped(&name).as_deref() == Some(shown)).then_some(name)
 }
 
-/// What a path of a client's names, if some of its names are as lists show them.
+/// The second reading of a client's path, if some of its names are in the form that lists show.
 pub(crate) fn other_reading(text: &str) -> Option<OtherReading> {
-    // A URI has escapes of its own.
+    // A URI has its own escapes.
     let is_uri = text.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"));
     if is_uri || !holds_escape(text) {
         return None;
@@ -149,7 +150,7 @@ mod tests {
         check(b"a\\b\\x", "a\\b\\x");
         check(b"a\\xff", "a\\x5cxff");
         check(b"a\\\xff\n", "a\\x5c\\xff\\x0a");
-        // Each name for itself.
+        // Each name separately.
         check("/e\u{301}/a\\b/\u{202e}".as_bytes(), "/e\u{301}/a\\b/\\u{202e}");
         check(b"/e\xcc\x81/a\\b/\xff/c", "/e\u{301}/a\\b/\\xff/c");
     }
@@ -180,7 +181,7 @@ mod tests {
 
     #[test]
     fn an_escape_never_becomes_a_separator_a_dot_or_a_nul() {
-        // Alone, and beside a byte that is really escaped.
+        // Alone, and next to a real escaped byte.
         for text in [
             "\\x2f",
             "\\x2e\\x2e",
@@ -203,7 +204,7 @@ mod tests {
             assert_eq!(decoded(text), None, "{text}");
             assert_eq!(other_reading(&format!("in/{text}/b")), None, "{text}");
         }
-        // However bytes are escaped, a path keeps its names: as many, and the same dots.
+        // However bytes are escaped, a path keeps the same number of names and the same dots.
         for high in 0..=255_u8 {
             for low in 0..=255_u8 {
                 let text = format!("../\\x{high:02x}\\x{low:02x}/x");

@@ -1,4 +1,4 @@
-//! The path argument of a tool: as it is, or as a list shows it.
+//! The path argument of a tool: literal, or as a list shows it.
 
 use std::marker::PhantomData;
 
@@ -6,10 +6,10 @@ use rootward_server::{Access, Denial, Grant, Last, OtherReading, Read, RootedPat
 
 use crate::name;
 
-/// A path that was decided before the tool runs. A name that a list shows escaped may be given so.
+/// A path that is checked before the tool runs. It may contain names escaped as lists show them.
 pub(crate) type FilePath<A = Read> = RootedPath<AsShown<A>>;
 
-/// The same use as `A`, of a name as lists show it.
+/// The same use as `A`, for a name as lists show it.
 pub(crate) struct AsShown<A>(PhantomData<A>);
 
 impl<A: Use> Use for AsShown<A> {
@@ -22,7 +22,7 @@ impl<A: Use> Use for AsShown<A> {
     }
 }
 
-/// Decides a path that is a plain string, in the same way.
+/// Checks a path that is a plain string in the same way.
 pub(crate) fn check(roots: &Roots, text: &str, access: Access) -> Result<Grant, Denial> {
     roots.check_either(text, name::other_reading(text).as_ref(), access, Last::Followed)
 }

@@ -1,5 +1,4 @@
-//! Patterns for paths below a directory: `*` and `?` stay within a name, `**` does not, and names that begin with a dot are names
-//! like others.
+//! Patterns for paths below a directory: `*` and `?` stay within a name, `**` does not. A leading dot is not special.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -12,23 +11,23 @@ use crate::failure::Failure;
 /// How many patterns a call may have.
 const MOST: usize = 100;
 
-/// How long a pattern may be, in bytes. `globset` goes as deep as braces are nested.
+/// The longest pattern, in bytes. `globset` recurses as deep as braces are nested.
 const LONGEST: usize = 1000;
 
-/// Where a pattern applies that has no `*`.
+/// Where a pattern without `*` applies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Plain {
-    /// To the path that it spells.
+    /// Only to this exact path.
     There,
-    /// To what is called so, however deep.
+    /// To every entry with this name, at any depth.
     Anywhere,
 }
 
-/// Patterns of which one must match.
+/// Patterns, any of which may match.
 #[derive(Debug)]
 pub(crate) struct Patterns {
     any: GlobSet,
-    /// Those that begin with `!` match what the rest of them does not.
+    /// Patterns that begin with `!`: they match if the rest of the pattern does not.
     unless: Vec<GlobSet>,
 }
 
@@ -52,12 +51,12 @@ impl Patterns {
         Ok(Patterns { any: built(&any)?, unless })
     }
 
-    /// Whether there is none.
+    /// Whether there are no patterns.
     pub(crate) fn is_empty(&self) -> bool {
         self.any.is_empty() && self.unless.is_empty()
     }
 
-    /// Whether one of them matches a path, which is relative to where they apply.
+    /// Whether one of them matches a path relative to the directory they apply to.
     pub(crate) fn matches(&self, path: &Path) -> bool {
         self.any.is_match(path) || self.unless.iter().any(|unless| !unless.is_match(path))
     }
@@ -75,7 +74,7 @@ fn add(set: &mut GlobSetBuilder, pattern: &str, plain: Plain) -> Result<(), Fail
         let pattern = within_names(pattern);
         let mut glob = GlobBuilder::new(&pattern);
         let glob = glob.literal_separator(true).backslash_escape(true).empty_alternates(true).build()?;
-        // No path ends in a `/`; to `globset`, `**/` is everything.
+        // No path ends in a `/`, but `globset` lets `**/` match everything.
         if !pattern.ends_with('/') {
             set.add(glob);
         }
@@ -86,7 +85,7 @@ fn add(set: &mut GlobSetBuilder, pattern: &str, plain: Plain) -> Result<(), Fail
     if plain == Plain::Anywhere && !pattern.contains('*') {
         let everywhere = match pattern.trim_matches('/') {
             "" => "**".to_owned(),
-            // It names what is in a directory, not the directory.
+            // It matches the contents of a directory, not the directory.
             name if pattern.ends_with('/') => format!("**/{name}/**"),
             name => format!("**/{name}"),
         };
@@ -95,7 +94,7 @@ fn add(set: &mut GlobSetBuilder, pattern: &str, plain: Plain) -> Result<(), Fail
     added.map_err(|error| Failure::Arguments(format!("`{}` is no pattern: {}", shown(), error.kind())))
 }
 
-/// The pattern with a `/` in each set of letters that are not to match: to `globset` such a set matches it, too.
+/// Adds `/` to each negated character class: otherwise `globset` lets such a class match it.
 fn within_names(pattern: &str) -> Cow<'_, str> {
     if !pattern.contains("[!") && !pattern.contains("[^") {
         return Cow::Borrowed(pattern);
@@ -109,12 +108,12 @@ fn within_names(pattern: &str) -> Cow<'_, str> {
             '[' => {
                 if let Some(not) = letters.next_if(|letter| matches!(letter, '!' | '^')) {
                     within.push(not);
-                    // These mean themselves only in the first place.
+                    // These are literal only in the first position.
                     if !matches!(letters.peek(), Some(']' | '-')) {
                         within.push('/');
                     }
                 }
-                // A bracket in a set begins no other.
+                // A bracket inside a class does not open another.
                 within.extend(letters.next());
                 for letter in letters.by_ref() {
                     within.push(letter);
@@ -186,7 +185,7 @@ mod tests {
         check("/a", Plain::Anywhere, "b/a", true);
         check("a/", Plain::Anywhere, "b/a", false);
         check("a/", Plain::Anywhere, "b/a/c", true);
-        // Every name ends in nothing.
+        // Every name ends with the empty string.
         check("", Plain::Anywhere, "a", true);
     }
 
@@ -200,7 +199,7 @@ mod tests {
         check(vec!["{a".to_owned()], "`{a` is no pattern");
         check(vec!["a".repeat(1001)], "a pattern of 1001 bytes is too long");
         check(vec!["a".to_owned(); 101], "101 patterns are too many");
-        // Deep and wide, and yet it comes back.
+        // Deep nesting must not overflow the stack.
         let _ = Patterns::new(&[format!("{}a{}", "{".repeat(500), "}".repeat(500))], Plain::There);
         let _ =
             Patterns::new(&["{a,b}*".repeat(160)], Plain::There).map(|all| all.matches(Path::new(&"ab".repeat(999))));

@@ -1,7 +1,7 @@
-//! The schemas of the tools: what each takes, and what it answers with.
+//! The input and output schemas of the tools.
 //!
-//! They are short, because a client hands them to a model with every list: no `$schema`, no `format` (clients warn about formats that
-//! they do not know), no default that says "off" or "none", no second branch for `null`.
+//! They are short, because a client passes them to a model with every list: no `$schema`, no `format` (clients warn
+//! about unknown formats), no default that means "off" or "none", no second branch for `null`.
 
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::tool::Output;
 
-/// The schema of what a tool takes.
+/// The input schema of a tool.
 pub(crate) fn input_schema<A: JsonSchema>() -> JsonObject {
     let generator = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true).into_generator();
     let mut schema = generator.into_root_schema_for::<A>().to_value();
@@ -18,12 +18,12 @@ pub(crate) fn input_schema<A: JsonSchema>() -> JsonObject {
     object(schema)
 }
 
-/// Takes out what says nothing to a client, here and below.
+/// Removes parts that are useless to a client, recursively.
 fn shorten(schema: &mut Value) {
     match schema {
         Value::Array(schemas) => schemas.iter_mut().for_each(shorten),
         Value::Object(members) => {
-            // Below `properties`, a key is the name of an argument, and what it has is an object.
+            // Below `properties`, a key is an argument's name and its value is an object.
             members.retain(|key, value| {
                 !matches!(key.as_str(), "$schema" | "title" | "format" | "default") || value.is_object()
             });
@@ -34,7 +34,7 @@ fn shorten(schema: &mut Value) {
     }
 }
 
-/// An argument that may be left out need not be offered as `null` as well, which some models cannot read.
+/// An optional argument need not also allow `null`, which some models cannot handle.
 fn without_null(schema: &mut JsonObject) {
     if let Some(Value::Array(words)) = schema.get_mut("type") {
         words.retain(|word| word != "null");
@@ -53,10 +53,11 @@ fn without_null(schema: &mut JsonObject) {
     }
 }
 
-/// The schema of what a tool answers with.
+/// The output schema of a tool.
 ///
-/// A refused path is answered with other data: `code`, `message`, `path`, `access`, `roots`. Some clients hold errors to the schema, too (the TypeScript
-/// SDK does), so nothing in it is required (test: `a_refusal_is_what_the_schema_says`).
+/// A refused path returns different data: `code`, `message`, `path`, `access`, `roots`. Some clients, such as the
+/// TypeScript SDK, also validate errors against the schema, so it requires nothing (test:
+/// `a_refusal_is_what_the_schema_says`).
 pub(crate) fn output_schema(output: Output) -> JsonObject {
     let properties = match output {
         Output::Text => json!({"content": {"type": "string"}}),
@@ -66,7 +67,7 @@ pub(crate) fn output_schema(output: Output) -> JsonObject {
     object(json!({"type": "object", "properties": properties}))
 }
 
-/// The schema of a value that may be missing. In two branches: some models take a type for one word.
+/// The schema of a nullable value. It has two branches, because some models expect `type` to be a single string.
 pub(crate) fn or_null(word: &str) -> Value {
     json!({"anyOf": [{"type": word}, {"type": "null"}]})
 }

@@ -1,4 +1,4 @@
-//! What the protocol asks of a server: it lists its tools, runs them, and lists them again when the roots change.
+//! The MCP handler: it lists its tools, runs them, and notifies the client when the roots change.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,10 +27,10 @@ use crate::resources::{decide, listening, reading, told};
 use crate::toolset::Toolsets;
 use crate::workspace;
 
-/// A name for roots that no list of tools was made with.
+/// A generation that no list was made with.
 const NO_LIST: u64 = u64::MAX;
 
-/// The file server. One for each session, and to be served behind a roots service: by itself it refuses every path.
+/// The file server, one per session. Serve it behind a roots service: on its own it refuses every path.
 #[derive(Debug)]
 pub struct FileServer {
     surroundings: Arc<Surroundings>,
@@ -39,11 +39,11 @@ pub struct FileServer {
     subscriptions: Subscriptions,
 }
 
-/// The roots that each list last named, by generation.
+/// The generation of the roots that each list last named.
 #[derive(Debug)]
 struct LastListed {
     tools: AtomicU64,
-    /// Resources, or templates of them.
+    /// Resources, or resource templates.
     resources: AtomicU64,
 }
 
@@ -53,18 +53,18 @@ impl Default for LastListed {
     }
 }
 
-/// Whether a list was made with other roots than these.
+/// Whether a list was made with other roots than the current ones.
 fn is_old(listed: &AtomicU64, now: u64) -> bool {
     let before = listed.load(Ordering::Relaxed);
     before != NO_LIST && before != now
 }
 
-/// When a client is told that the list of tools has changed with its roots.
+/// When to notify a client that its tool list has changed with its roots.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Tells {
     /// At once: a task follows the roots, and asks for them at the start.
     AtOnce,
-    /// After a call. An idle session then has no task of its own, and no question leaves outside a call.
+    /// After a call. An idle session then has no task of its own, and sends no request outside a call.
     AfterCalls,
 }
 
@@ -80,8 +80,8 @@ impl Default for FileServer {
 }
 
 impl FileServer {
-    /// Has the commands of the tool `shell` confined in this way. That tool is offered only where a root may be executed in; a
-    /// program that serves it calls [`rootward_sandbox::launcher`] first thing in its `main`.
+    /// Confines the commands of the tool `shell` with these options. The server offers that tool only if a root allows
+    /// execution. A program that serves it must call [`rootward_sandbox::launcher`] first in its `main`.
     #[must_use]
     pub fn with_confinement(self, confinement: Options) -> FileServer {
         FileServer {
@@ -102,7 +102,7 @@ impl FileServer {
         FileServer { surroundings: Arc::new(Surroundings { listing, ..self.surroundings.as_ref().clone() }), ..self }
     }
 
-    /// A server for another session, with the same surroundings.
+    /// A server for another session, with the same options.
     #[must_use]
     pub fn for_another_session(&self) -> FileServer {
         FileServer { surroundings: Arc::clone(&self.surroundings), ..FileServer::default() }
@@ -112,13 +112,13 @@ impl FileServer {
         FileServer { tells, ..self }
     }
 
-    /// Tells the client which lists have changed, if the roots have since they were made.
+    /// Tells the client which lists are out of date because the roots changed.
     async fn tell_if_changed(&self, peer: &Peer<RoleServer>) {
         let Some(session) = session() else { return };
-        // While the roots are out of date there is nothing to tell yet.
+        // While the roots are out of date there is nothing to report yet.
         let Some(roots) = session.roots_cached() else { return };
         let now = generation(Some(&roots));
-        // Told once for each change: the list names these roots when it is made again. A client that is gone is not told.
+        // Notify once per change: the next list names the new roots. Ignore a client that is gone.
         let told_now = |listed: &AtomicU64| is_old(listed, now) && listed.swap(NO_LIST, Ordering::Relaxed) != NO_LIST;
         if told_now(&self.listed.tools) {
             let _ = peer.notify_tool_list_changed().await;
@@ -128,13 +128,13 @@ impl FileServer {
         }
     }
 
-    /// Notes which roots a list of resources names.
+    /// Records which roots a list of resources names.
     fn listed_resources(&self, roots: Option<&Roots>) {
         self.listed.resources.store(generation(roots), Ordering::Relaxed);
     }
 }
 
-/// What the operator decided, for all calls.
+/// The operator's options, for all calls.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Surroundings {
     /// How commands are confined.
@@ -145,7 +145,7 @@ pub(crate) struct Surroundings {
     pub(crate) listing: Listing,
 }
 
-/// The generation that tells roots apart; unknown ones are their own.
+/// The generation of the roots; unknown roots have their own.
 fn generation(roots: Option<&Roots>) -> u64 {
     roots.map_or(NO_LIST - 1, Roots::generation)
 }
@@ -214,7 +214,7 @@ impl ServerHandler for FileServer {
         }
         let roots = match roots().await {
             Ok(roots) => roots,
-            // A list cannot ask a modern client: there is nothing to list.
+            // A list request cannot ask a modern client, so the list is empty.
             Err(PathError::NotKnown) => return Ok(ListResourcesResult::default()),
             Err(error) => return Err(error.into()),
         };
@@ -304,7 +304,7 @@ impl ServerHandler for FileServer {
         Ok(prompts::get(request, &call).await?.into())
     }
 
-    /// Asks for the roots at once, where that may be, so that descriptions can name them.
+    /// Asks for the roots at once, if allowed, so that descriptions can name them.
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         if self.tells == Tells::AtOnce
             && let Some(session) = session()
@@ -314,12 +314,12 @@ impl ServerHandler for FileServer {
     }
 }
 
-/// Tells the client that a list changed whenever it was made with other roots than the current ones.
+/// Notifies the client whenever a list was made with other roots than the current ones.
 async fn follow(session: Session, peer: Peer<RoleServer>, listed: Arc<LastListed>) {
     let mut changes = session.subscribe();
-    // What comes of it is in the subscription.
+    // The subscription delivers the result.
     let _ = session.roots(&peer).await;
-    // The subscription ends with the session, which nothing here may keep.
+    // The subscription ends with the session, so this task must not keep it alive.
     drop(session);
     loop {
         let now = generation(changes.borrow_and_update().as_ref());

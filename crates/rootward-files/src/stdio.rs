@@ -5,7 +5,8 @@ use rootward_server::{RootsService, SessionError};
 use crate::FileServer;
 
 impl FileServer {
-    /// Serves a session on standard input and output to its end, in the roots of this service, which it offers as a resource, too.
+    /// Serves a session on standard input and output to its end, with the roots of this service, which it also offers
+    /// as a resource.
     pub async fn serve_stdio(self, roots: &RootsService) -> Result<(), SessionError> {
         let running = roots.install(self).with_roots_resource().with_roots_in_tools().serve_stdio().await;
         let running = running.map_err(|error| SessionError::NotBegun(Box::new(error)))?;

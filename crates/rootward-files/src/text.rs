@@ -1,29 +1,29 @@
-//! How the bytes of a file become text.
+//! Decodes the bytes of a file to text.
 //!
-//! UTF-8 stays as it is, line ends and byte order mark included. UTF-16 is known by its mark and decoded. What is neither, but text
-//! all the same, gets a replacement character for every byte that means nothing. What holds a NUL is no text.
+//! UTF-8 stays as it is, including line ends and byte order mark. UTF-16 is recognized by its byte order mark and
+//! decoded. In other text, each invalid byte becomes a replacement character. A file that contains a NUL is not text.
 
 use memchr::memchr;
 
-/// How much of a file one answer holds, in bytes.
+/// The maximum size of file content in one answer, in bytes.
 pub(crate) const MOST_BYTES: u64 = 4 << 20;
 
-/// How much of the beginning of a file is looked at to tell text from anything else.
+/// How many bytes at the start of a file to inspect to tell text from binary.
 pub(crate) const BEGINNING: usize = 8 << 10;
 
-/// How text is put into bytes.
+/// A text encoding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Encoding {
     /// UTF-8, or something close to it.
     Utf8,
-    /// UTF-16, the low byte of each unit first.
+    /// UTF-16, little-endian.
     Utf16Little,
-    /// UTF-16, the high byte of each unit first.
+    /// UTF-16, big-endian.
     Utf16Big,
 }
 
 impl Encoding {
-    /// The encoding of a file that begins with these bytes; none where it is no text.
+    /// The encoding of a file that begins with these bytes; `None` if it is not text.
     pub(crate) fn of(beginning: &[u8]) -> Option<Encoding> {
         match beginning {
             // UTF-32.
@@ -35,7 +35,7 @@ impl Encoding {
         }
     }
 
-    /// The text; none where there is a NUL in it.
+    /// The decoded text; `None` if it contains a NUL.
     pub(crate) fn decode(self, bytes: Vec<u8>) -> Option<String> {
         match self {
             Encoding::Utf8 if memchr(0, &bytes).is_some() => None,
@@ -45,7 +45,7 @@ impl Encoding {
         }
     }
 
-    /// The places just behind each line's end. `bytes` begin between two characters.
+    /// The positions just after each newline. `bytes` must start at a character boundary.
     pub(crate) fn line_ends(self, bytes: &[u8]) -> impl DoubleEndedIterator<Item = usize> {
         let newline = match self {
             Encoding::Utf8 | Encoding::Utf16Little => [b'\n', 0],
@@ -62,7 +62,7 @@ impl Encoding {
     }
 }
 
-/// The text of a whole file; none where it is no text.
+/// The text of a whole file; `None` if it is not text.
 pub(crate) fn of(bytes: Vec<u8>) -> Option<String> {
     Encoding::of(&bytes[..bytes.len().min(BEGINNING)])?.decode(bytes)
 }
@@ -82,7 +82,7 @@ fn wide(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Option<String> {
     if memchr(0, text.as_bytes()).is_some() {
         return None;
     }
-    // The mark says how to read the rest, and is no part of it.
+    // The byte order mark is not part of the text.
     Some(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
@@ -100,7 +100,7 @@ mod tests {
         check(b"a\0b", None);
         check(b"\xff\xfea\0\n\0\xe4\0", Some("a\nä"));
         check(b"\xfe\xff\0a\0\n\xd8\x3d\xde\x00", Some("a\n😀"));
-        // Half a pair, half a unit.
+        // Half a surrogate pair, half a unit.
         check(b"\xfe\xff\xd8\x3d", Some("\u{fffd}"));
         check(b"\xff\xfea\0b", Some("a\u{fffd}"));
         check(b"\xff\xfe\0\0a\0\0\0", None);
@@ -118,7 +118,7 @@ mod tests {
         check(Encoding::Utf8, b"a\nb\r\n\n", &[2, 5, 6]);
         check(Encoding::Utf16Little, b"a\0\n\0b\0", &[4]);
         check(Encoding::Utf16Big, b"\0a\0\n\0b", &[4]);
-        // U+0A41 and U+410A have a byte that looks like a line's end.
+        // U+0A41 and U+410A contain a byte that looks like a newline.
         check(Encoding::Utf16Little, b"\x41\x0a\x0a\x41\n\0", &[6]);
         check(Encoding::Utf16Big, b"\x0a\x41\x41\x0a\0\n", &[6]);
         check(Encoding::Utf16Little, b"a\0\n", &[]);

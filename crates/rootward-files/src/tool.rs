@@ -1,4 +1,4 @@
-//! What a tool is: how it is described, what it takes, what it does. One file below `tools/` for each.
+//! What a tool is: its description, its arguments and its code. Each tool has a file in `tools/`.
 
 use std::borrow::Cow;
 use std::pin::Pin;
@@ -16,21 +16,21 @@ use crate::schemas::{input_schema, output_schema};
 
 /// A tool of the server.
 pub(crate) trait FileTool: 'static {
-    /// How it is described.
+    /// Its description.
     const ABOUT: About;
-    /// What it takes.
+    /// Its arguments.
     type Arguments: DeserializeOwned + JsonSchema + Send;
 
-    /// What its description says about these roots; `None` is for roots that are not known yet.
+    /// What its description says about these roots; `None` means that they are not known yet.
     fn about_roots(_: Option<&Roots>) -> Option<String> {
         None
     }
 
-    /// Does it.
+    /// Runs the tool.
     fn call(arguments: Self::Arguments, call: &Call) -> impl Future<Output = Result<Answer, Failure>> + Send;
 }
 
-/// How a tool is described.
+/// The description of a tool.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct About {
     pub(crate) name: &'static str,
@@ -40,31 +40,31 @@ pub(crate) struct About {
     pub(crate) output: Output,
 }
 
-/// What a call of it does to the user's files.
+/// What a call does to the user's files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Effect {
-    /// Nothing.
+    /// Changes nothing.
     Reads,
-    /// Makes something where nothing was; once more changes nothing.
+    /// Creates something new; repeating the call changes nothing.
     Makes,
-    /// Puts something in the place of what was there; once more changes nothing.
+    /// Replaces something; repeating the call changes nothing.
     Replaces,
-    /// Changes what is there; once more, it changes again.
+    /// Changes something; repeating the call changes it again.
     Changes,
     /// Removes something, or moves it away.
     Removes,
-    /// Whatever the command that it runs does.
+    /// Anything: it runs a command.
     Runs,
 }
 
-/// What it answers with, besides text.
+/// What a call returns besides text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Output {
     /// The same text as `content`.
     Text,
-    /// The same, and a `note` where that is not all.
+    /// The same text, with a `note` if it is incomplete.
     TextInPart,
-    /// Data with these properties, a schema for each.
+    /// Data with these properties, each with a schema.
     Data(fn() -> Value),
 }
 
@@ -79,7 +79,7 @@ impl Effect {
         }
     }
 
-    /// The access without which no call of it can succeed.
+    /// The access that every call needs in order to succeed.
     pub(crate) fn needs(self) -> Access {
         match self {
             Effect::Reads => Access::NONE,
@@ -92,7 +92,7 @@ impl Effect {
 
 type Called<'c> = Pin<Box<dyn Future<Output = Result<Answer, Failure>> + Send + 'c>>;
 
-/// A tool in the list of all.
+/// An entry in the list of tools.
 pub(crate) struct Listed {
     pub(crate) about: About,
     takes: fn() -> JsonObject,
@@ -105,7 +105,7 @@ impl Listed {
         Listed { about: T::ABOUT, takes: input_schema::<T::Arguments>, about_roots: T::about_roots, run: run::<T> }
     }
 
-    /// The tool as a client sees it. Made for each list: few are asked for, and schemas take much memory.
+    /// The tool as a client sees it. Built for each list request: these are rare, and schemas take much memory.
     pub(crate) fn describe(&self, roots: Option<&Roots>) -> Tool {
         let About { name, title, description, effect, output } = self.about;
         let description = match (self.about_roots)(roots) {

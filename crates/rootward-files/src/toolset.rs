@@ -1,5 +1,5 @@
-//! Sets of tools that an operator switches on. Each tool that a model sees costs it attention, so a plain file server offers the
-//! file tools alone.
+//! Sets of tools that an operator switches on. Each listed tool costs a model attention, so by default the server
+//! offers only the file tools.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,11 +12,11 @@ use crate::tools::{PROJECT_TOOLS, ROOTS_TOOLS, TOOLS};
 /// A set of tools.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Toolset {
-    /// The file tools. They are always offered.
+    /// The file tools. The server always offers them.
     Files,
     /// `analyze_project`, `find_documentation`, `build_configuration`.
     Project,
-    /// `get-roots`, `roots`. They are answered when called, even where they are not listed.
+    /// `get-roots`, `roots`. The server answers them even if they are not listed.
     Roots,
 }
 
@@ -82,13 +82,13 @@ impl fmt::Display for Toolsets {
 }
 
 impl Toolsets {
-    /// The tools of these sets, in the order in which they are listed.
+    /// The tools of these sets, in list order.
     pub(crate) fn listed(self) -> impl Iterator<Item = &'static Listed> {
         let when = |listed: bool, tools: &'static [Listed]| if listed { tools } else { &[] };
         TOOLS.iter().chain(when(self.roots, ROOTS_TOOLS)).chain(when(self.project, PROJECT_TOOLS))
     }
 
-    /// The tool of this name: one that is listed, or one that tells the roots.
+    /// The tool with this name: a listed tool, or one of the set `roots`.
     pub(crate) fn find(self, name: &str) -> Option<&'static Listed> {
         self.listed().chain(ROOTS_TOOLS).find(|tool| tool.about.name == name)
     }

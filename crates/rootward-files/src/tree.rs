@@ -1,7 +1,7 @@
-//! A tree of entries, collected in any order and written as JSON in one.
+//! A tree of entries, collected in any order and written as sorted JSON.
 //!
-//! The names stand behind each other in one buffer and the JSON is text from the start: with values that own their parts, most of the
-//! time would go into making and dropping them.
+//! All names share one buffer and the JSON is built as text: with owned values, allocating and freeing them would take
+//! most of the time.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -11,13 +11,13 @@ use crate::name::escaped;
 /// How many entries a tree may have.
 pub(crate) const MOST_ENTRIES: usize = 250_000;
 
-/// How long its text may get, in bytes: in a deep tree most of it is indentation.
+/// The longest JSON text, in bytes: in a deep tree most of it is indentation.
 const MOST_TEXT: usize = 32 << 20;
 
-/// How long the paths of its directories may be together: deep ones repeat those above.
+/// The total length of its directories' paths: deep ones repeat their parents.
 const MOST_PATHS: usize = 64 << 20;
 
-/// There is more than a tree may hold.
+/// The tree has reached its limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Full;
 
@@ -34,14 +34,14 @@ struct Entry {
     kind: Kind,
 }
 
-/// The directory where the tree begins is its first entry, and has no name.
+/// A tree. Its first entry is the directory where it begins, which has no name.
 pub(crate) struct Tree {
     names: Vec<u8>,
     entries: Vec<Entry>,
     directories: HashMap<Box<[u8]>, u32>,
-    /// How long their paths are together.
+    /// The total length of their paths.
     paths: usize,
-    /// The directory of the last entry: mostly that of the next one, too.
+    /// The directory of the last entry, which is usually also that of the next one.
     here: (Vec<u8>, u32),
 }
 
@@ -52,12 +52,12 @@ impl Tree {
         Tree { names: Vec::new(), entries: vec![start], directories, paths: 0, here: (Vec::new(), 0) }
     }
 
-    /// How many entries there are.
+    /// The number of entries.
     pub(crate) fn len(&self) -> usize {
         self.entries.len() - 1
     }
 
-    /// Adds an entry by its path from the start of the tree; its directory was added before.
+    /// Adds an entry by its path from the top of the tree; its directory must have been added before.
     pub(crate) fn add(&mut self, path: &[u8], name: &[u8], kind: Kind) -> Result<(), Full> {
         let directory = path.len().saturating_sub(name.len());
         let directory = &path[..directory.saturating_sub(1)];
@@ -87,7 +87,7 @@ impl Tree {
         &self.names[start as usize..end as usize]
     }
 
-    /// All entries but the first, those of a directory behind each other and sorted by name; and where each directory's are.
+    /// All entries but the first, grouped by directory and sorted by name; and where each directory's group starts.
     fn sorted(&self) -> (Vec<u32>, Vec<u32>) {
         let mut starts = vec![0_u32; self.entries.len() + 1];
         for entry in &self.entries[1..] {
@@ -115,7 +115,7 @@ impl Tree {
         let (order, starts) = self.sorted();
         let below = |number: u32| starts[number as usize]..starts[number as usize + 1];
         let mut text = String::with_capacity(self.len() * 80);
-        // Not by recursion: how deep a tree is, somebody else decides.
+        // No recursion: the client controls how deep a tree is.
         let mut open = vec![below(0)];
         text.push('[');
         while let Some(entries) = open.last_mut() {
@@ -176,7 +176,7 @@ fn indent(text: &mut String, steps: usize) {
     }
 }
 
-/// A name as a JSON text; in one that is not UTF-8, bytes are escaped as in other lists.
+/// A name as a JSON string; invalid UTF-8 is escaped as in other lists.
 fn quoted(text: &mut String, name: &[u8]) {
     let is_plain = |byte: u8| byte >= 0x20 && byte != b'"' && byte != b'\\';
     match str::from_utf8(name) {
@@ -216,7 +216,7 @@ mod tests {
         let check = |paths: &[&[u8]], expect: Value| {
             let text = tree(paths).into_json().unwrap();
             assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), expect);
-            // Keys in another order, the same spaces.
+            // Keys in a different order, the same whitespace.
             let pretty = serde_json::to_string_pretty(&expect).unwrap();
             let (mut ours, mut theirs): (Vec<_>, Vec<_>) = (text.lines().collect(), pretty.lines().collect());
             ours.iter_mut().chain(&mut theirs).for_each(|line| *line = line.trim_end_matches(','));

@@ -1,14 +1,15 @@
-//! The current roots, in the words of a tool's description, and which tools can do anything in them.
+//! The current roots as text for tool descriptions, and which tools are useful with them.
 
 use rootward_core::session::Reach;
 use rootward_server::{Access, Roots, roots_in_words};
 
-/// What stands at the end of a tool's description.
+/// The last sentence of a tool's description.
 pub(crate) fn sentence(roots: Option<&Roots>) -> String {
     roots_in_words(roots, Some("list_allowed_directories"))
 }
 
-/// Whether some root gives this access. Roots that are not known yet may; but commands run only where an operator is known to allow them.
+/// Whether some root gives this access. Roots that are not known yet are assumed to, except for execution: commands run
+/// only if an operator is known to allow them.
 pub(crate) fn gives(roots: Option<&Roots>, needs: Access) -> bool {
     match roots {
         Some(roots) if roots.reach() == Reach::Roots => {

@@ -1,5 +1,5 @@
-//! What a server behind the service says of itself: that it follows pages, that it wants to know what the client's own sandbox
-//! allows, and, where its author wants it, a resource and a sentence that tell a model what is in force.
+//! What a server behind the service declares: that it follows pages, that it wants to know what the client's own
+//! sandbox allows, and, if its author wants it, a resource and a sentence that tell a model the current roots.
 
 use rmcp::model::{
     ErrorCode, Implementation, ListResourcesResult, PaginatedRequestParams, ReadResourceRequestParams,
@@ -12,24 +12,24 @@ use crate::roots::Roots;
 use crate::scope::Scope;
 use crate::summary::{ROOTS_SENTENCE, ROOTS_URI, roots_resource};
 
-/// How much of an address is repeated to the client that asked for it, in characters.
+/// How much of a URI to repeat to the client that asked for it, in characters.
 const LONGEST_SHOWN: usize = 200;
 
-/// Whether the roots in force are told to whoever reads resources.
+/// Whether to offer the current roots as a resource.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum RootsResource {
     Offered,
     NotOffered,
 }
 
-/// Whether the client is told that it may send its list in pages: only where their cursors arrive.
+/// Whether to tell the client that it may send its list in pages: only if their cursors survive the transport.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Paging {
     Declared,
     NotDeclared,
 }
 
-/// Whether the client is asked for what its own sandbox allows: only one that is known to tell.
+/// Whether to ask the client what its own sandbox allows: only a client known to answer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Limits {
     Asked,
@@ -41,7 +41,7 @@ impl Limits {
         if client.is_some_and(|client| tells_limits(&client.name)) { Limits::Asked } else { Limits::NotAsked }
     }
 
-    /// Adds to what a server declares.
+    /// Adds to the server's capabilities.
     pub(crate) fn declare(self, capabilities: &mut ServerCapabilities) {
         if self == Limits::Asked {
             capabilities.experimental.get_or_insert_default().entry(keys::SANDBOX_STATE.to_owned()).or_default();
@@ -50,7 +50,7 @@ impl Limits {
 }
 
 impl RootsResource {
-    /// Adds to what a server declares.
+    /// Adds to the server's capabilities and instructions.
     pub(crate) fn declare(
         self,
         paging: Paging,
@@ -65,7 +65,7 @@ impl RootsResource {
         }
         if self == RootsResource::Offered {
             capabilities.resources.get_or_insert_with(ResourcesCapability::default);
-            // A client that can be asked names its roots after this.
+            // A client that can be asked lists its roots after this.
             let now = roots.map(|roots| format!(" {}", roots.sentence())).unwrap_or_default();
             *instructions = Some(match instructions.take() {
                 Some(before) if !before.is_empty() => format!("{before}\n\n{ROOTS_SENTENCE}{now}"),
@@ -74,14 +74,14 @@ impl RootsResource {
         }
     }
 
-    /// Adds to what a server declares to modern clients: they hear of changes to the resource.
+    /// Adds to the capabilities for modern clients: they are notified of changes to the resource.
     pub(crate) fn declare_updates(self, capabilities: &mut ServerCapabilities) {
         if self == RootsResource::Offered {
             capabilities.resources.get_or_insert_default().subscribe = Some(true);
         }
     }
 
-    /// Adds to a list of resources; to its first page.
+    /// Adds the resource to the first page of a resource list.
     pub(crate) fn list(
         self,
         asked: Option<&PaginatedRequestParams>,
@@ -94,8 +94,8 @@ impl RootsResource {
         }
     }
 
-    /// The error for a resource that the handler does not have. A handler without resources answers "no such method", and this server
-    /// declares the method all the same.
+    /// The error for a resource that the handler does not have. A handler without resources answers "no such method",
+    /// but this server declares the method anyway.
     pub(crate) fn unknown(self, uri: &str, error: ErrorData) -> ErrorData {
         if self == RootsResource::Offered && error.code == ErrorCode::METHOD_NOT_FOUND {
             let uri = shown(uri, LONGEST_SHOWN);
@@ -104,7 +104,7 @@ impl RootsResource {
         error
     }
 
-    /// Answers for the resource, within a call; none where another one is meant.
+    /// Answers for the roots resource within a call; `None` for any other resource.
     pub(crate) fn read(self, asked: &ReadResourceRequestParams) -> Option<Result<ReadResourceResponse, ErrorData>> {
         if self == RootsResource::NotOffered || !asked.uri.starts_with(ROOTS_URI) {
             return None;

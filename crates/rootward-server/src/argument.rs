@@ -1,7 +1,7 @@
 //! Arguments that are plain strings: what `require_within_roots` checks, and how.
 //!
-//! A check tells about a name. Whoever uses the name later asks the system again, so the check is made for what the system
-//! will understand by it, where that differs from what a guard does.
+//! A check applies to a name. Code that uses the name later resolves it again through the system, so the check covers
+//! what the system will resolve, if that differs from what a guard resolves.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -46,33 +46,34 @@ use crate::scope::Scope;
 ///
 /// # When to use it
 ///
-/// **A checked string is a verdict about a name, not a handle.** Between the check and the moment the body opens the name,
-/// anybody who can write in the directory can swap what it leads to, and nothing notices. A [`RootedPath`] has no such gap: it
-/// is opened by the check and reads what was checked. Use the attribute where an argument must stay a string, because what
-/// does the work takes names only: another program, a library, an existing tool that is being moved to [`RootedPath`].
+/// **A checked string is a verdict about a name, not a handle.** Between the check and the moment the body opens the
+/// name, anybody who can write to the directory can swap its target unnoticed. A [`RootedPath`] has no such gap: the
+/// check opens it, and it reads what was checked. Use the attribute only if an argument must stay a string because the
+/// code that does the work takes names only: another program, a library, an existing tool that is being moved to
+/// [`RootedPath`].
 ///
-/// # What is written
+/// # Syntax
 ///
-/// Each entry is a name that the parameters bind, or fields of one, such as `request.path` or `parameters.0.path`; then, after a
-/// colon, what it is used for: `read` (the default), `write`, `create`, `delete`, `execute`, which mean what [`Read`],
-/// [`Write`], [`Create`], [`Delete`] and [`Execute`] do. With `delete` a link is meant itself, so the body must not follow it;
-/// with `create`, what a link leads to must be shared, too. Values are what [`Argument`] lists; a `None` and an empty list
-/// need nothing. Without a list, `#[require_within_roots]` checks the argument called `path`, for reading.
+/// Each entry is a name that the parameters bind, or fields of one, such as `request.path` or `parameters.0.path`.
+/// After a colon comes its use: `read` (the default), `write`, `create`, `delete`, `execute`, which mean the same as
+/// [`Read`], [`Write`], [`Create`], [`Delete`] and [`Execute`]. `delete` applies to a link itself, so the body must not
+/// follow it; with `create`, the target of a link must also be shared. [`Argument`] lists the allowed types; `None` and
+/// an empty list always pass. Without a list, `#[require_within_roots]` checks the argument called `path`, for reading.
 ///
-/// The function may be async or not, a method or not: a tool, a prompt, a resource handler, or whatever runs within a call. It
-/// returns a `Result` whose error is made from a [`PathError`], as `PathError` itself and rmcp's `ErrorData` are. The attribute
-/// stands above or below `#[tool]` and `#[prompt]`.
+/// The function may be async or not, a method or not: a tool, a prompt, a resource handler, or any function that runs
+/// within a call. It must return a `Result` whose error implements `From<PathError>`, such as `PathError` itself or
+/// rmcp's `ErrorData`. Put the attribute above or below `#[tool]` and `#[prompt]`.
 ///
-/// # What happens
+/// # Behavior
 ///
-/// All arguments are checked, in order, then the body runs; one that is refused refuses the call, and the peer is told just as
-/// for a [`RootedPath`]. Where the roots are not known yet, the function fails, they are fetched, and the call is run
-/// again from its start: on a function that another body calls, what that body did before is done twice. Without
-/// [`RootsService::install`] every call fails.
+/// The attribute checks all arguments in order, then runs the body. If one is refused, the call is refused, and the
+/// peer gets the same answer as for a [`RootedPath`]. If the roots are not known yet, the function fails, the service
+/// fetches them and runs the call again from its start. If another body calls the function, anything that body did
+/// before is done twice. Without [`RootsService::install`] every call fails.
 ///
-/// A relative path is counted from the first root by a guard, and from the working directory by the system; a guard
-/// knows `~`, the system does not. Such a path passes only where both readings are shared. A `file:` URI is checked for the
-/// place that it names: turn it into a path before it is used as one.
+/// A guard resolves a relative path from the first root, the system from the working directory; a guard expands `~`,
+/// the system does not. Such a path passes only if both readings are shared. A `file:` URI is checked for the path that
+/// it names: convert it to a path before you use it as one.
 ///
 /// # Mistakes
 ///
@@ -116,8 +117,8 @@ use crate::scope::Scope;
 /// [`RootsService::install`]: crate::RootsService::install
 pub use rootward_macros::require_within_roots;
 
-/// What [`require_within_roots`] can check: `str`, `String`, `Path`, `PathBuf`, `OsStr` and `OsString`; references to, options,
-/// vectors and slices of what can be checked.
+/// Types that [`require_within_roots`] can check: `str`, `String`, `Path`, `PathBuf`, `OsStr` and `OsString`; also
+/// references, options, vectors and slices of these.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no path that `require_within_roots` can check",
     label = "not a path",
@@ -130,7 +131,7 @@ pub trait Argument: sealed::Sealed {
 }
 
 mod sealed {
-    /// Kept in this crate: whoever writes an implementation decides what is checked.
+    /// Sealed: an implementation decides what is checked.
     pub trait Sealed {}
 }
 
@@ -170,14 +171,14 @@ impl<T: Argument + ?Sized> Argument for &T {
     }
 }
 
-/// A `Result` that can hold a refusal: what a function with [`require_within_roots`] returns.
+/// A `Result` that can hold a refusal: the return type of a function with [`require_within_roots`].
 #[diagnostic::on_unimplemented(
     message = "a function with `require_within_roots` must return a `Result`, to refuse with, not `{Self}`",
     label = "not a `Result`",
     note = "return `Result<_, PathError>`, or `Result<_, E>` where `E: From<PathError>`"
 )]
 pub trait Refusable {
-    /// The refusal.
+    /// Wraps the refusal.
     fn refused(error: PathError) -> Self;
 }
 
@@ -187,18 +188,18 @@ impl<T, E: From<PathError>> Refusable for Result<T, E> {
     }
 }
 
-/// What the attribute writes.
+/// Called by the generated code.
 pub fn refused<R: Refusable>(error: PathError) -> R {
     R::refused(error)
 }
 
-/// What the attribute writes: checks one argument. As when a path is deserialised, what keeps it from its roots is left in
-/// the scope, for the wrapper.
+/// Called by the generated code: checks one argument. As with a deserialized path, it leaves the reason for a failure
+/// in the scope, for the wrapper.
 pub fn check<A: Use, T: Argument + ?Sized>(argument: &T) -> Result<(), PathError> {
     let scope = Scope::current()?;
     argument.each(&mut |path| {
         let roots = scope.known(Some((&path.to_string_lossy(), A::ACCESS)))?;
-        // Looked at more than once, decided once.
+        // Resolved more than once, recorded once.
         let decision = allowed::<A>(roots, path);
         roots.on_record(path, A::ACCESS, decision).map(drop).map_err(|denial| {
             scope.refuse(&denial);
@@ -209,14 +210,14 @@ pub fn check<A: Use, T: Argument + ?Sized>(argument: &T) -> Result<(), PathError
 
 fn allowed<A: Use>(roots: &Roots, path: &OsStr) -> Result<Grant, Denial> {
     let grant = used::<A>(roots, path)?;
-    // Absolute, or a URI: there is one reading.
+    // An absolute path or a URI has only one reading.
     if let Ok(PathText::Absolute(_)) = PathText::read(path.as_bytes(), PathStyle::NATIVE, None) {
         return Ok(grant);
     }
     // SECURITY: the body has the name and not the grant, so the place where the system finds the name must be shared, too
     // (test: a_relative_path_must_be_shared_from_the_working_directory_too)
     let directory = std::env::current_dir().map_err(|_| Denial::new(Code::InvalidPath, path, A::ACCESS))?;
-    // A peer learns the path as it asked for it, not where the server runs.
+    // Show the peer the path that it sent, not the server's working directory.
     used::<A>(roots, directory.join(path).as_os_str()).map_err(|denial| match denial.cause() {
         Cause::OwnRules(_) => denial.asked_as(path),
         _ => Denial::new(denial.code(), path, A::ACCESS),

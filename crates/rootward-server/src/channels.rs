@@ -1,7 +1,8 @@
-//! Messages over channels in memory: for a front that has read them from the network, one session or one request at a time.
+//! Messages over in-memory channels, for a front end that reads them from the network: one session or one request at a
+//! time.
 //!
-//! An idle session holds no buffer here: each message is a value of its own. When a client was silent for a while, the transport
-//! ends and hands the channel back, so that nothing of the session needs to run: see `resting.rs`.
+//! An idle session holds no buffer here: each message is a separate value. When a client has been silent for a while,
+//! the transport ends and returns the channel, so that nothing of the session keeps running: see `resting.rs`.
 
 use std::collections::{HashSet, VecDeque};
 use std::io;
@@ -19,22 +20,22 @@ use tokio::sync::{mpsc, oneshot};
 use crate::exchange::{Exchange, Incoming, LONGEST, More, Outgoing, Read, read, too_long};
 use crate::flow::UnderWay;
 
-/// How long a client is silent before its session rests.
+/// How long a client must be silent before its session rests.
 const REST_AFTER: Duration = Duration::from_secs(1);
 
-/// The channel that a session's messages arrive by.
+/// The channel for a session's incoming messages.
 pub(crate) type FromClient = mpsc::Receiver<Bytes>;
 
-/// Whether a session can rest now, and the way back of its channel when it does.
+/// Whether a session can rest now, and where to return its channel when it does.
 pub(crate) struct Rests {
     may: Arc<AtomicBool>,
-    /// Whether the client waits to be told of something.
+    /// Whether the client is waiting for a notification.
     awake: Arc<AtomicBool>,
     back: Option<oneshot::Sender<FromClient>>,
 }
 
 impl Rests {
-    /// A session that rests once it is told that it may. The receiver gets its channel, unless it ends.
+    /// A session that rests once it may. The receiver gets its channel, unless the session ends.
     pub(crate) fn new(may: &Arc<AtomicBool>, awake: &Arc<AtomicBool>) -> (Rests, oneshot::Receiver<FromClient>) {
         let (back, rested) = oneshot::channel();
         (Rests { may: Arc::clone(may), awake: Arc::clone(awake), back: Some(back) }, rested)
@@ -45,7 +46,7 @@ impl Rests {
     }
 }
 
-/// The transport of a session whose messages arrive and leave over channels. `first` arrived already.
+/// The transport of a session over channels. `first` has already arrived.
 pub(crate) fn channels(
     to_client: &mpsc::Sender<Bytes>,
     from_client: FromClient,
@@ -66,7 +67,7 @@ pub(crate) fn channels(
     Exchange::new(incoming, ToChannel { sender: to_client.clone(), questions })
 }
 
-/// What the client was asked and has not answered.
+/// Requests that the client has not answered.
 // SECURITY: a session with such a question does not rest: its next questions would have the same ids, and a late answer would be
 // taken for theirs (test: a_session_that_waits_for_an_answer_does_not_rest)
 #[derive(Clone, Default)]
@@ -89,7 +90,7 @@ impl Questions {
     }
 }
 
-/// Messages that arrive, each by itself or in a batch.
+/// Incoming messages, single or in batches.
 pub(crate) struct FromChannel {
     receiver: FromClient,
     /// Closed when the client is gone.
@@ -99,7 +100,7 @@ pub(crate) struct FromChannel {
     rests: Rests,
 }
 
-/// The channel that messages leave by.
+/// The channel for outgoing messages.
 pub(crate) struct ToChannel {
     sender: mpsc::Sender<Bytes>,
     questions: Questions,
@@ -113,19 +114,20 @@ impl FromChannel {
         }
     }
 
-    /// Hands the channel back, if nothing is under way in either direction.
+    /// Returns the channel, if nothing is pending in either direction.
     fn rest(&mut self, under_way: &UnderWay) -> bool {
         if !self.rests.may() || !under_way.is_idle() || !self.questions.open().is_empty() {
             return false;
         }
         let Some(back) = self.rests.back.take() else { return false };
-        // In its place one that has ended.
+        // Replace it with a closed channel.
         let receiver = std::mem::replace(&mut self.receiver, mpsc::channel(1).1);
         back.send(receiver).is_ok()
     }
 }
 
-/// The messages of a batch; none if it is not a batch. An empty one is not: it is answered as a bad message.
+/// The messages of a batch; `None` if it is not a batch. An empty array does not count: it is answered as a bad
+/// message.
 fn batch(bytes: &Bytes) -> Option<Vec<&RawValue>> {
     if bytes.len() > LONGEST || bytes.trim_ascii_start().first() != Some(&b'[') {
         return None;
@@ -171,7 +173,7 @@ impl Incoming for FromChannel {
                 },
             }
         }
-        // The client says no more, and may wait for answers.
+        // The client sends no more, but may wait for answers.
         while !under_way.is_only_listening() {
             tokio::select! {
                 () = under_way.fewer() => {}

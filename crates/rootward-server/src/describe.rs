@@ -1,4 +1,4 @@
-//! Descriptions that name the roots: a model that knows them asks for what it can have.
+//! Descriptions that name the roots, so that a model asks only for paths it can get.
 
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,11 +15,12 @@ use crate::session::Session;
 /// How many roots a description names.
 const MOST_NAMED: usize = 8;
 
-/// No list was made yet, or the client was told that it changed.
+/// No list was made yet, or the client was already notified of the change.
 const NO_LIST: u64 = u64::MAX;
 
-/// The roots in one or two sentences, for the description of a tool: which directories are allowed, and where relative paths start.
-/// `None` for roots that are not known yet. `more` is the tool that names all of them, where there is one.
+/// The roots in one or two sentences, for the description of a tool: which directories are allowed, and where relative
+/// paths start. Pass `None` for roots that are not known yet. `more` is the tool that lists all of them, if there is
+/// one.
 pub fn roots_in_words(roots: Option<&Roots>, more: Option<&str>) -> String {
     let Some(roots) = roots else {
         let asks = more.map(|tool| format!("; `{tool}` asks for them")).unwrap_or_default();
@@ -34,7 +35,7 @@ pub fn roots_in_words(roots: Option<&Roots>, more: Option<&str>) -> String {
     let mut text = String::from("Allowed:");
     for (position, placed) in roots.list().iter().take(MOST_NAMED).enumerate() {
         let comma = if position > 0 { "," } else { "" };
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = write!(text, "{comma} `{}` ({})", Shown::new(&placed.root.path), placed.root.access);
     }
     if let Some(rest @ 1..) = roots.list().len().checked_sub(MOST_NAMED) {
@@ -46,8 +47,8 @@ pub fn roots_in_words(roots: Option<&Roots>, more: Option<&str>) -> String {
 }
 
 impl Roots {
-    /// The directory in which something starts that names none: the first root that is a directory and gives this access. Decided like any
-    /// other path, on record. Where there is none, the first root is refused in the usual words.
+    /// The default working directory: the first root that is a directory and gives this access. It is checked and
+    /// recorded like any other path. If there is none, this refuses the first root as usual.
     pub fn working_directory(&self, access: Access) -> Result<Grant, PathError> {
         let permits = |given: Access, kind| kind == RootKind::Directory && given.contains(access);
         let first = self.list().iter().find(|placed| permits(placed.root.access, placed.kind));
@@ -59,7 +60,7 @@ impl Roots {
 /// The tools of a session, described with its roots.
 #[derive(Debug)]
 pub(crate) struct Described {
-    /// The roots that the last list named, by generation.
+    /// The generation of the roots that the last list named.
     listed: AtomicU64,
 }
 
@@ -68,7 +69,7 @@ impl Described {
         Described { listed: AtomicU64::new(NO_LIST) }
     }
 
-    /// Adds to what a server declares: its list changes with the roots.
+    /// Declares that the tool list changes with the roots.
     pub(crate) fn declare(capabilities: &mut ServerCapabilities) {
         if let Some(tools) = &mut capabilities.tools {
             tools.list_changed = Some(true);
@@ -89,16 +90,17 @@ impl Described {
         }
     }
 
-    /// Tells a client whose list names other roots by now. After a call, because over HTTP a client hears nothing between calls.
+    /// Notifies a client whose list names outdated roots. Runs after a call, because over HTTP a client receives
+    /// nothing between calls.
     pub(crate) async fn tell_if_changed(&self, session: &Session, peer: &Peer<RoleServer>) {
         let before = self.listed.load(Ordering::Relaxed);
         let now = generation(session.roots_cached().as_ref());
-        // Told once for each change: the list names these roots when it is made again.
+        // Notify once per change: the next list names the new roots.
         if before != NO_LIST
             && before != now
             && self.listed.compare_exchange(before, NO_LIST, Ordering::Relaxed, Ordering::Relaxed).is_ok()
         {
-            // A client that is gone is not told.
+            // Ignore a client that is gone.
             let _ = peer.notify_tool_list_changed().await;
         }
     }

@@ -1,4 +1,4 @@
-//! What a tool fails with when a path does not work out: refused, or allowed and yet not possible.
+//! The errors of a tool whose path cannot be used: refused, or allowed but not possible.
 
 use rmcp::ErrorData;
 use rmcp::handler::server::tool::IntoCallToolResult;
@@ -13,7 +13,7 @@ use crate::refusal::RefusalAnswer;
 use crate::scope::Scope;
 use rootward_protocol::RefusalForm;
 
-/// Why a path could not be used. A tool may return it: what a peer gets is a [`Refusal`] in the form that the settings say.
+/// Why a path could not be used. A tool may return it: the peer gets a [`Refusal`] in the form chosen in the settings.
 #[derive(Debug, Error)]
 pub enum PathError {
     /// The call does not run within a roots service.
@@ -25,21 +25,21 @@ pub enum PathError {
     /// The roots are not known yet.
     #[error("the client has not named its roots yet")]
     NotKnown,
-    /// It is refused.
+    /// The path was refused.
     #[error(transparent)]
     Denied(#[from] Denial),
-    /// It is allowed, and the system could not do it.
+    /// The path is allowed, but the system call failed.
     #[error(transparent)]
     Failed(GrantError),
 }
 
-/// A cursor that is of no use, as a peer is told: -32602.
+/// An invalid cursor. A peer gets error -32602.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error(transparent)]
 pub struct PageError(#[from] CursorError);
 
 impl PageError {
-    /// What is wrong with it.
+    /// Why the cursor is invalid.
     pub fn cursor(self) -> CursorError {
         self.0
     }
@@ -65,7 +65,7 @@ impl From<GrantError> for PathError {
 }
 
 impl PathError {
-    /// What a peer is told, where it is a refusal.
+    /// The refusal to send to a peer, if this is one.
     fn refusal(&self) -> Option<Refusal> {
         match self {
             PathError::Denied(denial) => {

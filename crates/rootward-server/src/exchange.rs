@@ -1,7 +1,8 @@
-//! The transport that lines and channels share: it answers bad messages, and lets requests wait their turn.
+//! The transport that lines and channels share: it answers bad messages and queues requests.
 //!
-//! In place of rmcp's own transports, which pass over in silence what they cannot read: a client that sent it would wait for
-//! ever. Here every request that cannot be taken is answered. Cursors of `roots/list` survive, which rmcp's types have no place for.
+//! It replaces rmcp's own transports, which silently skip messages they cannot read, so that the client would wait
+//! forever. This one answers every request that it cannot accept. It also keeps the cursors of `roots/list`, which
+//! rmcp's types have no field for.
 
 use std::io;
 use std::pin::Pin;
@@ -18,51 +19,51 @@ use serde_json::error::Category;
 
 use crate::flow::{self, Flow, UnderWay};
 
-/// The longest message that is taken.
+/// The longest message accepted.
 pub(crate) const LONGEST: usize = 16 << 20;
 
-/// Where messages come from.
+/// A source of messages.
 pub(crate) trait Incoming: Send {
-    /// The next message of those that have arrived.
+    /// The next message that has already arrived.
     fn next(&mut self) -> Option<Read>;
 
-    /// Waits for more to arrive. To drop the future loses nothing.
+    /// Waits for more messages. Dropping the future loses nothing.
     fn more(&mut self, under_way: &UnderWay) -> impl Future<Output = More> + Send;
 }
 
-/// Where messages go to.
+/// A sink for messages.
 pub(crate) trait Outgoing: Send {
     fn send(&mut self, message: TxJsonRpcMessage<RoleServer>) -> impl Future<Output = io::Result<()>> + Send + 'static;
 
     fn close(&mut self) -> impl Future<Output = io::Result<()>> + Send;
 }
 
-/// What came of waiting.
+/// The result of waiting.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum More {
     /// More has arrived.
     Arrived,
-    /// The client says no more. It may still read.
+    /// The client sends no more. It may still read.
     Ended,
-    /// The client is gone: nobody reads an answer.
+    /// The client is gone: nobody reads answers.
     Gone,
 }
 
-/// What a message turned out to be.
+/// The result of parsing a message.
 pub(crate) enum Read {
-    /// A message, and how long it is.
+    /// A message and its length.
     Message(Box<RxJsonRpcMessage<RoleServer>>, usize),
-    /// Not a message: whose it was, where that can be told, and what is wrong.
+    /// Not a valid message: its id, if known, and the error.
     Wrong(Option<RequestId>, ErrorData),
 }
 
-/// Messages both ways.
+/// Messages in both directions.
 pub(crate) struct Exchange<I, O> {
     pub(crate) incoming: I,
     pub(crate) outgoing: O,
-    /// The requests that were read and wait.
+    /// Requests that were read and are queued.
     pub(crate) flow: Flow,
-    /// The answer to a bad message, while it is sent. Kept here, because rmcp drops a `receive` that waits.
+    /// The answer to a bad message while it is being sent. Stored here because rmcp may drop a pending `receive`.
     answering: Option<Pin<Box<dyn Future<Output = io::Result<()>> + Send>>>,
     state: State,
 }
@@ -80,7 +81,7 @@ impl<I, O> Exchange<I, O> {
     }
 }
 
-/// The answer to a message that is too long, where somebody waits for one.
+/// The answer to a message that is too long, if it needs one.
 pub(crate) fn too_long(message: &IdFinder) -> Option<Read> {
     let awaited: Awaited = message.awaited();
     let id = serde_json::from_str(awaited.id()?).ok();
@@ -88,7 +89,8 @@ pub(crate) fn too_long(message: &IdFinder) -> Option<Read> {
     Some(Read::Wrong(id, ErrorData::invalid_request(sentence, None)))
 }
 
-/// Reads a message; nothing where it is empty, or a notification or an answer that means nothing here, which nobody waits for.
+/// Parses a message. Returns `None` for an empty message, and for an invalid notification or answer, which nobody waits
+/// for.
 pub(crate) fn read(text: &[u8]) -> Option<Read> {
     let text = text.trim_ascii();
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);

@@ -1,7 +1,7 @@
-//! One `roots/list` on its way: to be sent, sent, answered.
+//! One pending `roots/list` request: to be sent, sent, answered.
 //!
-//! Kept apart from the call that moves it along, so that nothing is lost when that call is dropped: it is polled by reference, and going
-//! from one stage to the next takes no waiting.
+//! It is separate from the call that drives it, so that nothing is lost when that call is dropped: the call polls it by
+//! reference, and moving between stages never waits.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::wire;
 
-/// A question under way.
+/// A pending question.
 #[derive(Debug)]
 pub(crate) struct Flight {
     question: RequestNumber,
@@ -22,12 +22,12 @@ pub(crate) struct Flight {
 
 #[derive(Debug)]
 enum Stage {
-    /// With this cursor.
+    /// The question's cursor.
     ToBeSent(Option<String>),
     Asked(Box<RequestHandle<RoleServer>>),
 }
 
-/// What became of a question.
+/// The outcome of a question.
 #[derive(Debug)]
 pub(crate) struct Landed {
     pub(crate) question: RequestNumber,
@@ -47,7 +47,7 @@ impl Flight {
         matches!(self.stage, Stage::Asked(_))
     }
 
-    /// What the question asks with.
+    /// The question's cursor.
     pub(crate) fn cursor(&self) -> Option<&str> {
         match &self.stage {
             Stage::ToBeSent(cursor) => cursor.as_deref(),
@@ -67,7 +67,7 @@ impl Flight {
         }
     }
 
-    /// Moves along; nothing where it is to be sent first.
+    /// Makes progress. Ready with `None` if the question must be sent first.
     pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Landed>> {
         let Stage::Asked(handle) = &mut self.stage else {
             return Poll::Ready(None);

@@ -1,7 +1,8 @@
-//! How many requests are under way at once.
+//! Limits how many requests run at once.
 //!
-//! A client that asks and does not read would else have all answers kept for it, however many and however large. Requests beyond the
-//! limit wait; answers and notifications of the client do not, because a request under way may wait for them.
+//! Otherwise a client that sends requests and does not read would make the server keep all answers, however many and
+//! however large. Requests beyond the limit wait; the client's answers and notifications do not, because a running
+//! request may wait for them.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,13 +15,13 @@ use rmcp::model::{
 use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
 use tokio::sync::Notify;
 
-/// How many requests are under way at most.
+/// How many requests may run at once.
 pub(crate) const MOST_REQUESTS: usize = 32;
 
-/// How long the requests that wait may be together, in bytes. When there are more, nothing is read.
+/// The total size of waiting requests, in bytes. Above it, nothing more is read.
 const MOST_WAITING: usize = 16 << 20;
 
-/// The requests that wait for others to be answered.
+/// Requests that wait for others to be answered.
 #[derive(Default)]
 pub(crate) struct Flow {
     under_way: Arc<UnderWay>,
@@ -28,24 +29,24 @@ pub(crate) struct Flow {
     bytes: usize,
 }
 
-/// The requests whose answers are not written yet.
+/// Requests whose answers are not written yet.
 #[derive(Default)]
 pub(crate) struct UnderWay {
-    /// Those that an answer is still owed to.
+    /// Requests that still need an answer.
     owed: Mutex<HashMap<RequestId, Owed>>,
     /// How many slots are taken.
     taken: AtomicUsize,
     fewer: Notify,
 }
 
-/// A request that an answer is owed to.
+/// A request that still needs an answer.
 struct Owed {
     _slot: Arc<Slot>,
     answer: Answer,
     kind: Asked,
 }
 
-/// What a request asks for.
+/// The kind of a request.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Asked {
     ForAnAnswer,
@@ -65,12 +66,11 @@ impl Asked {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Answer {
     Awaited,
-    /// It waits to be written.
+    /// Its answer is about to be written.
     Written,
 }
 
-/// The place of a request among those that are under way. Its handler holds it, and whoever writes its answer: it is free when both
-/// are done.
+/// The slot of a running request. Its handler and the writer of its answer both hold it: it is free when both are done.
 struct Slot(Arc<UnderWay>);
 
 impl Drop for Slot {
@@ -85,7 +85,7 @@ impl UnderWay {
         self.owed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// None where there is no room, or where a request of the same id is not answered yet.
+    /// Returns `None` if there is no room, or if a request with the same id is not answered yet.
     fn add(self: &Arc<UnderWay>, id: &RequestId, kind: Asked) -> Option<Arc<Slot>> {
         let mut owed = self.owed();
         // SECURITY: requests that have one id among them are as many as they are (test: requests_of_one_id_wait_for_each_other)
@@ -98,7 +98,7 @@ impl UnderWay {
         Some(slot)
     }
 
-    /// Takes notice of an answer that is about to be written.
+    /// Notes an answer that is about to be written.
     pub(crate) fn writes(&self, id: Option<&RequestId>) {
         if let Some(id) = id
             && let Some(owed) = self.owed().get_mut(id)
@@ -107,7 +107,7 @@ impl UnderWay {
         }
     }
 
-    /// Takes notice of an answer that was written.
+    /// Notes an answer that was written.
     pub(crate) fn answered(&self, id: Option<&RequestId>) {
         if let Some(owed) = id.and_then(|id| self.owed().remove(id)) {
             drop(owed);
@@ -115,7 +115,8 @@ impl UnderWay {
         }
     }
 
-    /// Nobody waits for its answer any more, and none may come, unless it is being written. Its handler may still be at work.
+    /// Nobody waits for this answer any more, and it must not be sent, unless it is already being written. The handler
+    /// may still be running.
     fn cancelled(&self, id: &RequestId) {
         // SECURITY: to take requests back makes no room while they are worked on (test: requests_that_are_taken_back_keep_their_place)
         let mut owed = self.owed();
@@ -126,34 +127,34 @@ impl UnderWay {
         }
     }
 
-    /// Whether every request was answered or taken back.
+    /// Whether every request was answered or canceled.
     pub(crate) fn is_none_owed(&self) -> bool {
         self.owed().is_empty()
     }
 
-    /// Whether every request but those that listen was answered or taken back.
+    /// Whether every request except the listening ones was answered or canceled.
     pub(crate) fn is_only_listening(&self) -> bool {
         self.owed().values().all(|owed| owed.kind == Asked::ToListen && owed.answer == Answer::Awaited)
     }
 
-    /// Whether no request is worked on, and no answer owed.
+    /// Whether no request is running and no answer is pending.
     pub(crate) fn is_idle(&self) -> bool {
         self.is_none_owed() && self.taken.load(Ordering::Relaxed) == 0
     }
 
-    /// Waits until a request may have been answered since it was last asked.
+    /// Waits until a request may have been answered since the last call.
     pub(crate) async fn fewer(&self) {
         self.fewer.notified().await;
     }
 }
 
 impl Flow {
-    /// The requests that are under way.
+    /// The running requests.
     pub(crate) fn under_way(&self) -> Arc<UnderWay> {
         Arc::clone(&self.under_way)
     }
 
-    /// Takes a message of so many bytes; gives it back where it need not wait.
+    /// Takes a message of this many bytes; returns it if it need not wait.
     pub(crate) fn take(
         &mut self,
         message: RxJsonRpcMessage<RoleServer>,
@@ -189,7 +190,7 @@ impl Flow {
         });
     }
 
-    /// The next request that waited, where there is room for it.
+    /// The next waiting request, if there is room for it.
     pub(crate) fn next(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         let (JsonRpcMessage::Request(request), _) = self.waiting.front()? else { return None };
         let slot = self.under_way.add(&request.id, Asked::of(&request.request))?;
@@ -201,14 +202,15 @@ impl Flow {
         Some(message)
     }
 
-    /// Takes back a request whose client is gone, in the client's name: its handler stops. None when all were.
+    /// Cancels a request on behalf of a client that is gone, so that its handler stops. Returns `None` when all are
+    /// canceled.
     pub(crate) fn take_back(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         self.waiting = VecDeque::new();
         self.bytes = 0;
         self.take_back_if(|_| true)
     }
 
-    /// The same for a request that listens: its client says no more, so it could not even stop listening.
+    /// Cancels a listening request: its client sends no more, so it could not even stop listening.
     pub(crate) fn take_back_listening(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         self.take_back_if(|kind| kind == Asked::ToListen)
     }
@@ -228,7 +230,7 @@ impl Flow {
         !self.waiting.is_empty()
     }
 
-    /// Whether no more may be read.
+    /// Whether to stop reading.
     pub(crate) fn is_full(&self) -> bool {
         self.bytes > MOST_WAITING
     }
@@ -287,7 +289,7 @@ mod tests {
         worked_on.pop();
         assert!(flow.next().is_some());
 
-        // So does one whose answer waits to be written.
+        // A request whose answer waits to be written also keeps its slot.
         let mut flow = Flow::default();
         for number in 0..MOST_REQUESTS {
             drop(flow.take(ping(number), 1).unwrap());

@@ -1,4 +1,4 @@
-//! What the operator and the user give, which may change while sessions run.
+//! The operator's and the user's roots and restrictions, which may change while sessions run.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -11,18 +11,18 @@ use tokio::sync::watch;
 use crate::session::{Session, WeakSession};
 use crate::settings::{RootsService, Settings};
 
-/// What is given now, and the sessions that are to hear of changes.
+/// The current sources, and the sessions to notify of changes.
 #[derive(Debug)]
 pub(crate) struct GivenNow {
     now: watch::Sender<Arc<Given>>,
     sessions: Mutex<WeakTable<u64, WeakSession>>,
-    /// Held by whoever changes it, so that all sessions hear of changes in one order.
+    /// Held while changing them, so that all sessions see changes in the same order.
     changing: Mutex<()>,
     /// When a missing fallback directory was last looked for.
     looked: Mutex<Option<Instant>>,
 }
 
-/// What was given when this was made, and what is given after that.
+/// A snapshot of the sources, and the changes after it.
 #[derive(Debug)]
 pub(crate) struct Changes {
     pub(crate) now: Arc<Given>,
@@ -30,7 +30,7 @@ pub(crate) struct Changes {
 }
 
 impl Changes {
-    /// Waits for a change. None when there can be no more.
+    /// Waits for a change. Returns `None` if there can be no more.
     pub(crate) async fn next(&mut self) -> Option<Arc<Given>> {
         self.next.changed().await.ok()?;
         self.now = Arc::clone(&self.next.borrow_and_update());
@@ -38,15 +38,15 @@ impl Changes {
     }
 }
 
-/// How much time lies between two looks for a missing fallback directory.
+/// The time between two checks for a missing fallback directory.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 
 impl RootsService {
-    /// Has the operator's and the user's roots, and the places that stay closed, be these from now on, for sessions that there are
-    /// and for those to come. In force for the next call; calls under way finish with what they began with. Whoever subscribed to a
-    /// session is told, and so is a modern client that listens.
+    /// Replaces the operator's and the user's roots and the restrictions, for existing and future sessions. The next
+    /// call sees the change; running calls finish with what they started with. Subscribers of a session are notified,
+    /// and so are modern clients that listen.
     ///
-    /// The client's own roots stay as they are. [`RootsService::settings`] has what was given at first.
+    /// The client's own roots stay the same. [`RootsService::settings`] still returns the initial values.
     pub fn change(&self, sources: Sources, restrictions: Arc<Restrictions>) {
         self.ground().given.change(Given { sources, restrictions });
     }
@@ -64,19 +64,19 @@ impl GivenNow {
         }
     }
 
-    /// What is given now.
+    /// The current sources.
     pub(crate) fn now(&self) -> Arc<Given> {
         Arc::clone(&self.now.borrow())
     }
 
-    /// What is given now, and all that will be.
+    /// The current sources and all later changes.
     pub(crate) fn changes(&self) -> Changes {
         let mut next = self.now.subscribe();
         let now = Arc::clone(&next.borrow_and_update());
         Changes { now, next }
     }
 
-    /// Looks for a fallback directory that did not exist, at most once a second: it counts once it exists.
+    /// Checks for a missing fallback directory, at most once a second: it counts as soon as it exists.
     pub(crate) async fn look_for_fallback(&self, validation: &Validation) {
         let missing = self.now();
         if missing.sources.fallback.missing().next().is_none() {
@@ -99,7 +99,8 @@ impl GivenNow {
         }
     }
 
-    /// Has a session hear of changes from now on. Before it looks what is given: then it misses none.
+    /// Notifies a session of changes from now on. Call this before the session reads the current sources, so that it
+    /// misses none.
     pub(crate) fn tell(&self, session: &Session) {
         lock(&self.sessions).insert(session.number(), session.downgrade());
     }

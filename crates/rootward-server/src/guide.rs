@@ -1,9 +1,9 @@
-//! How to write a server: an example for each thing that an author needs. There is no code in this module.
+//! How to write a server: an example for each common task. This module has no code.
 //!
 //! # A path
 //!
-//! The type says what the path is used for: [`Read`] (the default), [`Write`], [`ReadWrite`], [`Create`], [`Delete`] or [`Execute`]. A path outside the
-//! roots never reaches the body, and the client reads why.
+//! The type says what the path is used for: [`Read`] (the default), [`Write`], [`ReadWrite`], [`Create`], [`Delete`] or
+//! [`Execute`]. A path outside the roots never reaches the body, and the client is told why.
 //!
 //! ```
 //! # use rmcp::handler::server::wrapper::Parameters;
@@ -29,7 +29,7 @@
 //!
 //! # Several paths
 //!
-//! In lists, options and nested structures. One path that is refused refuses the call.
+//! Paths also work in lists, options and nested structures. If one path is refused, the whole call is refused.
 //!
 //! ```
 //! # use rmcp::handler::server::wrapper::Parameters;
@@ -55,7 +55,7 @@
 //! # }
 //! ```
 //!
-//! Where a call should go on without a path that is refused, take strings and check each:
+//! If a call should continue without a refused path, take strings and check each:
 //!
 //! ```
 //! use rootward_server::{Access, PathError, refused, roots};
@@ -72,8 +72,8 @@
 //!
 //! # A write
 //!
-//! `replace` writes a whole file at one stroke: a reader sees the old contents or the new. `create_new` fails where something is there,
-//! `append` adds.
+//! `replace` writes a whole file atomically: a reader sees either the old or the new contents. `create_new` fails if
+//! the file exists, `append` adds to it.
 //!
 //! ```
 //! # use rmcp::handler::server::wrapper::Parameters;
@@ -99,7 +99,7 @@
 //!
 //! # A resource
 //!
-//! [`roots()`] gives the roots in any call, `resources/read` among them. A refusal is -32602 with the data.
+//! [`roots()`] returns the roots in any call, including `resources/read`. A refusal becomes error -32602 with the data.
 //!
 //! ```
 //! use rmcp::model::{ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResourceContents};
@@ -125,7 +125,7 @@
 //!
 //! # A prompt
 //!
-//! [`Roots`] is a parameter of a prompt, or of a tool.
+//! Take [`Roots`] as a parameter of a prompt or a tool.
 //!
 //! ```
 //! use rmcp::model::{PromptMessage, Role};
@@ -146,7 +146,8 @@
 //!
 //! # A name
 //!
-//! `#[tool_router(server_handler)]` leaves the server with rmcp's name. Write the handler out to give it one, which clients and the audit log then show:
+//! `#[tool_router(server_handler)]` gives the server rmcp's name. To set your own, which clients and the audit log then
+//! show, write out the handler:
 //!
 //! ```
 //! use rmcp::{ServerHandler, tool, tool_handler, tool_router};
@@ -167,7 +168,8 @@
 //!
 //! # A command
 //!
-//! With the feature `command`. The kernel holds the command to the roots, whatever it tries; `examples/workspace-shell` is a whole server.
+//! Needs the feature `command`. The kernel confines the command to the roots, whatever it tries;
+//! `examples/workspace-shell` is a complete server.
 //!
 //! ```no_run
 //! # #[cfg(feature = "command")]
@@ -197,15 +199,18 @@
 //! # }
 //! ```
 //!
-//! Its `main` begins with `rootward_server::sandbox::launcher()`: the program is started again to confine itself.
+//! Call `rootward_server::sandbox::launcher()` first in `main`: the program starts itself again to apply the
+//! confinement.
 //!
 //! # Settings
 //!
-//! [`RootsService::from_environment`] reads `ROOTWARD_ROOTS` and the like. A server with variables of its own has [`OwnVariables`].
+//! [`RootsService::from_environment`] reads `ROOTWARD_ROOTS` and related variables. To use your own variable names, see
+//! [`OwnVariables`].
 //!
 //! # HTTP
 //!
-//! With the feature `http`, on this machine only; `examples/http-server` is a whole server. Each client gets its own roots.
+//! Needs the feature `http`, and serves this machine only; `examples/http-server` is a complete server. Each client
+//! gets its own roots.
 //!
 //! ```no_run
 //! # struct Server;
@@ -221,12 +226,12 @@
 //! # }
 //! ```
 //!
-//! For a front of your own, put [`RootsService::http`] around rmcp's `StreamableHttpService`.
+//! For your own front end, wrap rmcp's `StreamableHttpService` with [`RootsService::http`].
 //!
 //! # Tests
 //!
-//! The crate `rootward-testkit` has the MCP client of Rootward's own tests (`default-features = false`). It starts the server, shares directories and
-//! calls tools:
+//! The crate `rootward-testkit` has the MCP client that Rootward's own tests use (`default-features = false`). It
+//! starts the server, shares directories and calls tools:
 //!
 //! ```no_run
 //! use std::process::Command;

@@ -1,8 +1,8 @@
-//! Streamable HTTP with the manners that rmcp's service alone does not have: changes of roots are heard in the order in which
-//! they came, and cursors of `roots/list` are kept.
+//! Streamable HTTP with two guarantees that rmcp's service lacks: root changes are handled in order of arrival, and
+//! cursors of `roots/list` are kept.
 //!
-//! rmcp handles each message in a task of its own, and answers a notification before it was handled: a call that is posted
-//! after `list_changed` could run before it, and be given a root that was just taken back.
+//! rmcp handles each message in its own task, and answers a notification before handling it: a call posted after
+//! `list_changed` could run before it, and get a root that was just revoked.
 
 use std::convert::Infallible;
 use std::fmt::Display;
@@ -27,15 +27,15 @@ use crate::in_order::{Heard, is_list_changed_method};
 use crate::session::{Session, WeakSession};
 use crate::settings::RootsService;
 
-/// What rmcp's service answers with.
+/// The response of rmcp's service.
 type Answer = Response<BoxBody<Bytes, Infallible>>;
 
-/// The header that names a session.
+/// The session id header.
 const SESSION: &str = "mcp-session-id";
-/// The longest body that is taken, as in rmcp.
+/// The longest body accepted, as in rmcp.
 const LONGEST_BODY: usize = 4 << 20;
 
-/// An HTTP service of rmcp's behind a roots service: what [`RootsService::http`] makes.
+/// An HTTP service of rmcp behind a roots service: the result of [`RootsService::http`].
 #[derive(Clone, Debug)]
 pub struct RootedHttp<S> {
     service: S,
@@ -44,15 +44,15 @@ pub struct RootedHttp<S> {
 }
 
 impl RootsService {
-    /// Puts rmcp's `StreamableHttpService`, whose handlers this service installs, behind itself: serve what this returns. A
-    /// legacy client's change of roots then holds for every call that it posts afterwards.
+    /// Wraps rmcp's `StreamableHttpService`, whose handlers this service installs: serve the return value. A legacy
+    /// client's root change then applies to every call that it posts afterwards.
     pub fn http<S>(&self, service: S) -> RootedHttp<S> {
         RootedHttp { service, roots: self.clone(), longest_body: LONGEST_BODY }
     }
 }
 
 impl<S> RootedHttp<S> {
-    /// Takes bodies up to this many bytes, in place of 4 MiB; rmcp's service has a limit of its own.
+    /// Accepts bodies up to this many bytes instead of 4 MiB; rmcp's service has its own limit.
     #[must_use]
     pub fn with_longest_body(self, bytes: usize) -> RootedHttp<S> {
         RootedHttp { longest_body: bytes, ..self }
@@ -76,7 +76,7 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        // The clone is put in its place: this one was told that it is ready.
+        // Keep the clone for later: this instance is the one that reported ready.
         let next = self.service.clone();
         let mut service = std::mem::replace(&mut self.service, next);
         let (roots, longest_body) = (self.roots.clone(), self.longest_body);
@@ -114,7 +114,7 @@ fn session_of(parts: &Parts) -> Option<&str> {
     parts.headers.get(SESSION)?.to_str().ok()
 }
 
-/// Whether a body is the notification, or a batch that has it.
+/// Whether a body is the notification, or a batch that contains it.
 fn says_list_changed(body: &[u8]) -> bool {
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -135,21 +135,21 @@ fn says_list_changed(body: &[u8]) -> bool {
         }
 }
 
-/// Who heard of the change that a notification tells of, when it was posted.
+/// The session that handled a root change when its notification was posted.
 pub(crate) fn heard(extensions: &Extensions) -> Option<&Heard> {
     extensions.get::<Parts>()?.extensions.get()
 }
 
-/// Marks a request whose body passed here.
+/// Marks a request whose body passed through this service.
 #[derive(Clone, Copy, Debug)]
 struct KeptCursors;
 
-/// Whether cursors arrive with the requests of this connection.
+/// Whether cursors survive in the requests of this connection.
 pub(crate) fn keeps_cursors(extensions: &Extensions) -> bool {
     extensions.get::<Parts>().is_some_and(|parts| parts.extensions.get::<KeptCursors>().is_some())
 }
 
-/// The sessions by the names that HTTP has for them. rmcp tells a handler its session's name with each request.
+/// Sessions by HTTP session id. rmcp passes the id to a handler with each request.
 #[derive(Debug, Default)]
 pub(crate) struct HttpSessions(Mutex<WeakTable<String, WeakSession>>);
 
@@ -160,7 +160,7 @@ impl Weakly for WeakSession {
 }
 
 impl HttpSessions {
-    /// Notes the name of a session that a request belongs to.
+    /// Notes the id of the session that a request belongs to.
     pub(crate) fn note(&self, extensions: &Extensions, session: &Session) {
         if let Some(id) = extensions.get::<Parts>().and_then(session_of)
             && session.is_named_first()

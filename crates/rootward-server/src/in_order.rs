@@ -1,7 +1,7 @@
-//! A transport that hears `list_changed` where it arrives, before what follows it.
+//! A transport that handles `list_changed` as it arrives, before any later message.
 //!
-//! rmcp handles each message in a task of its own. On several threads, a call that came after `list_changed` is often run
-//! before it, and would still be given a root that was just taken back.
+//! rmcp handles each message in its own task. With several threads, a call that arrived after `list_changed` often runs
+//! before it, and would still get a root that was just revoked.
 
 use std::borrow::Cow;
 
@@ -13,11 +13,11 @@ use rootward_protocol::method;
 use crate::session::Session;
 use crate::wire;
 
-/// Marks a notification that a session has heard: the one of this number.
+/// Marks a notification that the session with this number has handled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Heard(pub(crate) u64);
 
-/// A transport and the session that listens to it.
+/// A transport and its session.
 pub(crate) struct InOrder<T> {
     transport: T,
     session: Session,
@@ -71,7 +71,7 @@ fn is_list_changed(notification: &ClientNotification) -> bool {
     }
 }
 
-/// Whether a notification of this method says that roots changed.
+/// Whether this method is the notification that roots changed.
 pub(crate) fn is_list_changed_method(method: &str) -> bool {
     method == method::ROOTS_CHANGED
 }

@@ -1,8 +1,8 @@
 //! The client's roots for authors of MCP servers: always current, always enforced, in one line.
 //!
-//! A client shares directories, its *roots*. A tool's argument of type [`RootedPath`] is a path that was decided against
-//! them and opened before the tool's body runs: it *is* a [`Grant`], and reads what was
-//! checked, whatever becomes of the name meanwhile. A path that is not shared never reaches the body.
+//! A client shares directories, its *roots*. A tool argument of type [`RootedPath`] is checked against them and opened
+//! before the tool's body runs. It *is* a [`Grant`]: it reads the file that was checked, even if the name changes in
+//! the meantime. A path that is not shared never reaches the body.
 //!
 //! A whole server:
 //!
@@ -29,17 +29,17 @@
 //! }
 //! ```
 //!
-//! The [`guide`] has an example for each thing that an author needs: several paths, a write, a resource, a prompt, a command, HTTP, variables
-//! with names of one's own, tests.
+//! The [`guide`] has an example for each common task: several paths, a write, a resource, a prompt, a command, HTTP,
+//! your own variable names, tests.
 //!
-//! A rooted path can be `read`, `list`ed, `append`ed to, `replace`d, `create_new`ed, `remove`d, `rename_to` and more: see [`Grant`]. It
-//! comes as an absolute path, a `file:` URI, or relative to the first root. These calls block; long ones belong in
-//! `spawn_blocking`. Its `path()` is for showing: to open it by name gives up what was checked.
+//! With a rooted path you can `read`, `list`, `append`, `replace`, `create_new`, `remove`, `rename_to` and more: see
+//! [`Grant`]. The client sends it as an absolute path, a `file:` URI, or relative to the first root. These calls block;
+//! run long ones in `spawn_blocking`. Use `path()` for display only: opening the file by that name bypasses the check.
 //!
-//! Clients of MCP 2025-11-25 and before (*legacy*) hold a session. They are asked when its first call needs roots, once for all calls
-//! that wait; when they say that their roots changed, calls that come after wait for the new list. Clients of 2026-07-28
-//! (*modern*) cannot be asked: they get the question in place of a result, and send the call again. A handler that is served without
-//! [`RootsService::install`] refuses every path.
+//! Clients of MCP 2025-11-25 and earlier (*legacy*) hold a session. The server asks them for their roots when the first
+//! call needs them, once for all waiting calls. After a client reports that its roots changed, later calls wait for the
+//! new list. The server cannot ask clients of 2026-07-28 (*modern*): it returns the question instead of a result, and
+//! they send the call again. A handler that is served without [`RootsService::install`] refuses every path.
 //!
 //! ```toml
 //! [dependencies]
@@ -52,40 +52,45 @@
 //!
 //! # Other ways to a path
 //!
-//! - [`Roots`] as a parameter of a tool or a prompt: all that is in force.
-//! - [`roots()`] in the body of any call, also of `resources/read`; the client is asked where need be:
+//! - [`Roots`] as a parameter of a tool or a prompt: all current roots.
+//! - [`roots()`] in the body of any call, including `resources/read`. It asks the client if necessary:
 //!   `roots().await?.check(&request.uri, Access::READ).map_err(PathError::from)?` is a [`Grant`].
-//! - [`refused()`]: the words for one path among many, where a call goes on without it.
-//! - [`roots_cached()`] and [`path_in_roots()`] never wait: they say `None` until a call of the session needed roots, and again from the
-//!   moment when the client says that its roots changed until the new list is there.
+//! - [`refused()`]: the error text for one path among many, if the call continues without it.
+//! - [`roots_cached()`] and [`path_in_roots()`] never wait. They return `None` until a call of the session needs roots,
+//!   and again after the client reports a change until the new list arrives.
 //! - [`listener_roots()`] in the body of `listen`: the current roots of a modern client that listens for changes.
-//! - [`session()`], the session of a legacy client: [`Session::subscribe`] tells of changes, [`Session::refresh`] asks anew.
-//! - [`Roots::page`]: a long list part by part, with cursors that are stale when it has changed.
+//! - [`session()`], the session of a legacy client: [`Session::subscribe`] reports changes, [`Session::refresh`] asks
+//!   again.
+//! - [`Roots::page`]: a long list in pages. Cursors become stale when the list changes.
 //!
-//! In a task that the call spawns there is no call: take [`Roots`] or a [`RootedPath`] before, and move it in.
+//! A task that the call spawns runs outside the call: get [`Roots`] or a [`RootedPath`] first, and move it in.
 //!
-//! An argument that must stay a string, because a library or another program takes names only, is checked by the attribute
-//! [`require_within_roots`]: `#[require_within_roots(path, destination: write)]` on the tool. It tells about the name, at that
-//! moment; prefer [`RootedPath`], which is a handle.
+//! Some arguments must stay strings because a library or another program takes only names. Check those with the
+//! attribute [`require_within_roots`]: `#[require_within_roots(path, destination: write)]` on the tool. It checks the
+//! name at that moment; prefer [`RootedPath`], which is a handle.
 //!
-//! # Around it
+//! # Setup and options
 //!
-//! - [`RootsService::from_environment`] takes the operator's settings (`ROOTWARD_ROOTS`, `ROOTWARD_MODE`, …: [`rootward_core::env`]),
-//!   not Rootward's settings file; [`RootsService::new`] takes [`Settings`] that the author made.
-//! - [`Rooted::serve_stdio`]: standard output carries the protocol, so print nothing there. [`Rooted::serve`] takes any transport; rmcp's own
-//!   `serve` would hear changes of roots too late.
-//! - [`Rooted::serve_channels`] takes messages from channels, for a front of your own: one call for each session, or for each modern request.
-//! - [`RootsService::http`] is put around rmcp's `StreamableHttpService`, for the same reason: `roots.http(service)`.
-//! - [`Rooted::with_described_tools`] names the roots in the descriptions of tools that take a path, and tells the client when they change.
-//! - [`OwnVariables`]: settings under a server's own variable names. [`Roots::working_directory`]: where something starts that names no directory.
-//! - With the feature `command`, `ConfinedCommand` runs a command that the kernel holds to the roots; with `http`, `RootsService::listen_http`
-//!   serves over HTTP on this machine.
-//! - [`Rooted::with_roots_resource`] lets a model read which directories it may ask for, as the resource [`ROOTS_URI`].
-//! - [`Settings::audit`] puts every decision on record before it takes effect: with [`AuditLog`] in files whose lines hold together,
-//!   which `rootward audit` shows and checks.
-//! - Codex is asked what its own sandbox allows, and each call is held to that as well: [`Roots::check`] refuses what Codex does not
-//!   allow, and [`Roots::check_unbounded`] is for acts that can only be held to the roots. What is decided by [`Roots::guard`] is not.
-//! - [`RefusalForm`]: a refusal is a tool's result with `isError`, which a model can read, or else -32602.
+//! - [`RootsService::from_environment`] reads the operator's settings (`ROOTWARD_ROOTS`, `ROOTWARD_MODE`, …:
+//!   [`rootward_core::env`]), but not Rootward's settings file. [`RootsService::new`] takes your own [`Settings`].
+//! - [`Rooted::serve_stdio`]: standard output carries the protocol, so print nothing there. [`Rooted::serve`] takes any
+//!   transport; rmcp's own `serve` would see root changes too late.
+//! - [`Rooted::serve_channels`] takes messages from channels, for your own front end: one call per session, or per
+//!   modern request.
+//! - [`RootsService::http`] wraps rmcp's `StreamableHttpService`, for the same reason: `roots.http(service)`.
+//! - [`Rooted::with_described_tools`] names the roots in the descriptions of tools that take a path, and notifies the
+//!   client when they change.
+//! - [`OwnVariables`]: settings under the server's own variable names. [`Roots::working_directory`]: the default
+//!   working directory.
+//! - With the feature `command`, `ConfinedCommand` runs a command that the kernel confines to the roots. With `http`,
+//!   `RootsService::listen_http` serves over HTTP on this machine.
+//! - [`Rooted::with_roots_resource`] lets a model read which directories it may use, as the resource [`ROOTS_URI`].
+//! - [`Settings::audit`] records every decision before it takes effect. [`AuditLog`] writes tamper-evident files, which
+//!   `rootward audit` shows and checks.
+//! - The server asks Codex what its own sandbox allows, and holds each call to that as well: [`Roots::check`] refuses
+//!   what Codex does not allow, and [`Roots::check_unbounded`] is for operations that can only be held to the roots.
+//!   Decisions made directly through [`Roots::guard`] ignore these limits.
+//! - [`RefusalForm`]: a refusal is either a tool result with `isError`, which a model can read, or error -32602.
 
 mod announce;
 mod argument;
@@ -147,7 +152,7 @@ pub use settings::{RootsService, Settings, TellLeftOut};
 pub use summary::{ROOTS_SENTENCE, ROOTS_URI, RootsSummary, SummaryLeftOut, SummaryRoot, roots_resource};
 pub use variables::OwnVariables;
 
-/// What the attribute [`require_within_roots`] writes calls to. Not for use by hand.
+/// Functions that code generated by [`require_within_roots`] calls. Do not use them directly.
 #[doc(hidden)]
 pub mod expansion {
     pub use crate::argument::{check, refused};

@@ -13,10 +13,10 @@ use tokio::net::TcpListener;
 use crate::rooted::Rooted;
 use crate::settings::RootsService;
 
-/// The path of the server.
+/// The URL path of the server.
 const PATH: &str = "/mcp";
 
-/// A server that listens, and answers once it is [`served`](HttpListener::serve).
+/// A listening server; it answers requests once [`serve`](HttpListener::serve) runs.
 #[derive(Debug)]
 pub struct HttpListener {
     listener: TcpListener,
@@ -25,12 +25,13 @@ pub struct HttpListener {
 }
 
 impl RootsService {
-    /// Listens on a loopback address; with port 0 the system chooses one. `handler` makes what serves one session, or one request of a
-    /// modern client: what [`RootsService::install`] gives.
+    /// Listens on a loopback address; with port 0 the system chooses a port. `handler` creates the handler for one
+    /// session, or for one request of a modern client: return the result of [`RootsService::install`].
     ///
-    /// Whoever reaches the server names the roots, and nothing here asks who that is. So any other address is refused, and so is every
-    /// request whose `Host` is not this machine or that has an `Origin`, which is what pages in a browser send. A server for other machines
-    /// or several users asks who is there: it puts rmcp's own service behind its own front, with [`RootsService::http`].
+    /// Anyone who can reach the server can name the roots, and nothing here authenticates them. So this refuses any
+    /// other address. It also refuses every request whose `Host` is not this machine or that has an `Origin`, which web
+    /// pages send. A server for other machines or several users must authenticate: put rmcp's own service behind your
+    /// own front end, with [`RootsService::http`].
     ///
     /// ```no_run
     /// # struct Server;
@@ -68,12 +69,12 @@ impl RootsService {
 }
 
 impl HttpListener {
-    /// Where it listens.
+    /// The URL it listens on.
     pub fn url(&self) -> String {
         format!("http://{}{PATH}", self.address)
     }
 
-    /// Answers, until the process ends.
+    /// Answers requests until the process ends.
     pub async fn serve(self) -> io::Result<()> {
         axum::serve(self.listener, self.router).await
     }

@@ -1,7 +1,8 @@
-//! `subscriptions/listen`, the modern era's one way to hear of changes.
+//! `subscriptions/listen`, the only way for modern clients to be notified of changes.
 //!
-//! A modern client names no roots outside its calls, so what it can hear of is what the operator and the user give: their roots
-//! and what they close. The handler's own subscriptions go on beside it, and [`listener_roots`] tells them the same roots.
+//! A modern client names no roots outside its calls, so it can be notified only of changes by the operator and the
+//! user: their roots and restrictions. The handler's own subscriptions run alongside, and [`listener_roots`] gives them
+//! the same roots.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -33,8 +34,9 @@ struct Listener {
     parties: Arc<Parties>,
 }
 
-/// The current roots of a modern client that listens, for the body of [`ServerHandler::listen`]. They can change while it runs, so take them for
-/// each look. `None` for a client that has roots of its own, because it names them only in its calls, and outside of such a body.
+/// The current roots of a modern client that listens, for the body of [`ServerHandler::listen`]. They can change while
+/// it runs, so call this for each access. Returns `None` outside such a body, and for a client with roots of its own,
+/// because it names them only in its calls.
 pub async fn listener_roots() -> Option<Roots> {
     let Listener { ground, request, parties } = LISTENER.try_with(Clone::clone).ok()?;
     // SECURITY: placed for each look: a root that the operator took back is told of no more
@@ -42,15 +44,15 @@ pub async fn listener_roots() -> Option<Roots> {
     modern::known(&ground, &request, &parties, Said::Nothing).await
 }
 
-/// Whether the handler's list of tools names the roots in force.
+/// Whether the handler's tool list names the current roots.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum ToolsNameRoots {
     Yes,
     No,
 }
 
-/// Listeners that are being told what they may hear, by their tasks. Each has its place among the changes already: one that comes between
-/// the confirmation and [`ServerHandler::listen`] is not lost.
+/// Listeners whose subscription is being confirmed, by task. Each already follows the changes, so that none is lost
+/// between the confirmation and [`ServerHandler::listen`].
 #[derive(Debug, Default)]
 pub(crate) struct Beginning(Mutex<Vec<(task::Id, Changes)>>);
 
@@ -70,7 +72,7 @@ impl Beginning {
 }
 
 impl<H: ServerHandler> Rooted<H> {
-    /// What a client may hear of: what the handler tells, and what the service does.
+    /// The notifications a client may receive: those of the handler and those of the service.
     pub(crate) fn accepted(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
         let of_handler = self.handler().accepted_subscription_filter(requested);
         let of_service = self.told_by_service(requested);
@@ -86,7 +88,7 @@ impl<H: ServerHandler> Rooted<H> {
         Some(accepted)
     }
 
-    /// Whether the service tells of anything at all.
+    /// Whether the service sends any notifications.
     fn tells(&self) -> bool {
         self.tools == ToolsNameRoots::Yes || self.resource == RootsResource::Offered
     }
@@ -101,7 +103,7 @@ impl<H: ServerHandler> Rooted<H> {
         told
     }
 
-    /// Tells a client of changes until it stops listening.
+    /// Notifies a client of changes until it stops listening.
     pub(crate) async fn tell_listener(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let changes = self.beginning.take().unwrap_or_else(|| self.ground().given.changes());
         let (sink, request) = (context.sink().clone(), context.request_context().clone());
@@ -122,7 +124,7 @@ impl<H: ServerHandler> Rooted<H> {
         }
     }
 
-    /// Ends only when nobody hears any more.
+    /// Ends only when nobody listens any more.
     async fn tell_changes(
         &self,
         mut changes: Changes,
@@ -133,7 +135,7 @@ impl<H: ServerHandler> Rooted<H> {
         let mut before = Arc::clone(&changes.now);
         let mut named = self.named(&before, request).await;
         while let Some(given) = changes.next().await {
-            // Places that were closed are named neither in lists nor in the resource.
+            // Neither lists nor the resource name restrictions.
             if given.sources == before.sources {
                 continue;
             }
@@ -144,7 +146,7 @@ impl<H: ServerHandler> Rooted<H> {
             if is_list_changed && sink.notify_tool_list_changed().await.is_err() {
                 return;
             }
-            // What a client with roots of its own gets of the new ones is known only in its calls.
+            // For a client with roots of its own, the effect of the new ones is known only in its calls.
             if wanted.resource_subscriptions.is_some() && sink.notify_resource_updated(ROOTS_URI).await.is_err() {
                 return;
             }
@@ -152,13 +154,13 @@ impl<H: ServerHandler> Rooted<H> {
         std::future::pending::<()>().await;
     }
 
-    /// The roots that a list of tools names for this client.
+    /// The roots that a tool list names for this client.
     async fn named(&self, given: &Arc<Given>, request: &RequestContext<RoleServer>) -> Option<Roots> {
         modern::known_of(self.ground(), Arc::clone(given), request, &self.modern_parties(request), Said::Nothing).await
     }
 }
 
-/// Whether a list that names the one differs from a list that names the other.
+/// Whether tool lists for these two would differ.
 fn is_other(before: Option<&Roots>, now: Option<&Roots>) -> bool {
     let shown = |roots: &Roots| {
         let list = roots.list().iter().map(|placed| (placed.root.path.clone(), placed.root.access));

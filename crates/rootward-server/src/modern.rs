@@ -1,9 +1,10 @@
-//! The modern era: a call that needs roots is answered with the question, and comes again with the answer.
+//! Modern clients: the server answers a call that needs roots with the question, and the client sends the call again
+//! with the answer.
 //!
-//! Nothing is kept between the rounds but what the client carries: the list it sent, and the state and the answers that
-//! belong to the tool's own rounds. All of it is sealed over who asked, which server, which method and which
-//! parameters, for a limited time. The list is looked up on disk and held to the ceiling anew in every round. A list in pages
-//! takes a round for each, where the client said that it pages.
+//! Between the rounds, the client carries all state: the list it sent, and the state and answers of the tool's own
+//! rounds. The state is sealed and bound to the principal, the server, the method and the parameters, for a limited
+//! time. In every round the server looks the list up on disk again and holds it to the ceiling. A paged list takes one
+//! round per page, if the client declared that it pages.
 
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -26,18 +27,18 @@ use crate::scope::{Outcome, Scope, Source};
 use crate::settings::Ground;
 use crate::wire;
 
-/// A request that can come again.
+/// A request that the client can send again.
 pub(crate) trait Retried: Clone + Serialize {
     const METHOD: &'static str;
 
-    /// What it is about: the name of a tool or prompt, a URI.
+    /// Its subject: the name of a tool or prompt, or a URI.
     fn subject(&self) -> &str;
 
-    /// What the client carries: its answers, and the state.
+    /// The state that the client carries, and its answers.
     fn carried(&mut self) -> (&mut Option<InputResponses>, &mut Option<String>);
 }
 
-/// A result in whose place a question can stand.
+/// A result that can be replaced by a question.
 pub(crate) trait Rounds: From<InputRequiredResult> {
     fn question(&mut self) -> Option<&mut InputRequiredResult>;
 }
@@ -73,19 +74,20 @@ rounds! {
     method::READ_RESOURCE => ReadResourceRequestParams about uri, ReadResourceResponse;
 }
 
-/// What is carried from one round to the next.
+/// The state carried from one round to the next.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 struct Carried {
     roots: Said,
     /// The tool's own state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     state: Option<String>,
-    /// Answers to the tool's own questions, kept while the client is asked for its roots: it sends only its last ones.
+    /// Answers to the tool's own questions, kept while asking the client for its roots: it sends only its latest
+    /// answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     responses: Option<InputResponses>,
 }
 
-/// Who is at either end of a request.
+/// Client, server and principal of a request.
 pub(crate) fn parties(
     ground: &Ground,
     context: &RequestContext<RoleServer>,
@@ -101,7 +103,7 @@ pub(crate) fn parties(
     })
 }
 
-/// Runs a call, or answers it with the question for the roots that it turns out to need.
+/// Runs a call, or answers with the question for the roots that it needs.
 pub(crate) async fn run<P, R, F>(
     ground: &Arc<Ground>,
     (name, version): (&str, &str),
@@ -143,7 +145,7 @@ where
             Ok(Ok(question(ground, &binding, &carried).ok_or_else(|| scope.still_pending(path))?))
         }
         _ => Ok(result.map(|mut result| {
-            // The tool's own round: what is known of the roots goes along.
+            // The tool's own round: include what is known of the roots.
             if let Some(question) = result.question() {
                 let carried = Carried { roots: said, state: question.request_state.take(), responses: None };
                 question.request_state = seal(ground, &binding, &carried);
@@ -153,7 +155,7 @@ where
     }
 }
 
-/// What is answered in place of a result: the question for the roots, or for the next page of them.
+/// The answer instead of a result: the question for the roots, or for their next page.
 fn question<R: Rounds>(ground: &Ground, binding: &[u8], carried: &Carried) -> Option<R> {
     let cursor = match &carried.roots {
         Said::Asked(pages) => pages.cursor(),
@@ -163,7 +165,7 @@ fn question<R: Rounds>(ground: &Ground, binding: &[u8], carried: &Carried) -> Op
     Some(InputRequiredResult::new(Some(questions), Some(seal(ground, binding, carried)?)).into())
 }
 
-/// The roots in force for a request, unless its client is to be asked first.
+/// The current roots of a request, unless its client must be asked first.
 pub(crate) async fn known(
     ground: &Arc<Ground>,
     context: &RequestContext<RoleServer>,
@@ -174,7 +176,8 @@ pub(crate) async fn known(
     known_of(ground, ground.given.now(), context, parties, said).await
 }
 
-/// The same, where this is given. Taken once: roots that were given with a place closed are decided with it closed.
+/// Like [`known`], with these sources. Read once, so that roots are always decided with the restrictions that came with
+/// them.
 pub(crate) async fn known_of(
     ground: &Arc<Ground>,
     given: Arc<Given>,
@@ -197,7 +200,7 @@ pub(crate) async fn known_of(
     }
 }
 
-/// Takes what the client carried out of a request, and puts back what is the tool's own.
+/// Takes the carried state out of a request, and puts back the tool's own part.
 fn open<P: Retried>(ground: &Ground, binding: &[u8], parameters: &mut P, paging: Paging) -> Result<Carried, ErrorData> {
     let (responses, state) = parameters.carried();
     let answer = responses.as_mut().and_then(|responses| responses.remove(keys::ROOTS_QUESTION));
@@ -224,7 +227,7 @@ fn seal(ground: &Ground, binding: &[u8], carried: &Carried) -> Option<String> {
     ground.seal.as_ref()?.seal_json_with(carried, &options).ok()
 }
 
-/// What a sealed state is bound to. It goes into the seal whole, which is a keyed hash.
+/// The data that a sealed state is bound to. It goes into the seal in full; the seal is a keyed hash.
 fn binding<P: Retried>(principal: &str, server: &str, parameters: &P) -> Vec<u8> {
     let parameters = serde_json::to_value(parameters).unwrap_or_default();
     json!([principal, server, call_identity(P::METHOD, parameters)]).to_string().into_bytes()

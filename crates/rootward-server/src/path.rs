@@ -1,4 +1,4 @@
-//! An argument that is a grant: a path that was decided before the tool's body sees it.
+//! An argument that is a grant: a path that was checked before the tool's body sees it.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -15,11 +15,11 @@ use serde::de::{Deserialize, Deserializer, Error};
 use crate::roots::Roots;
 use crate::scope::Scope;
 
-/// A path from a peer, decided and pinned: deserialises from a string, and is a [`Grant`].
+/// A path from a peer, checked and opened: deserializes from a string, and is a [`Grant`].
 ///
-/// What it may be used for is in its type. Use it anywhere in a tool's arguments, nested or in lists; one path that is refused
-/// refuses the call. Not so where reading goes on without it: in an `untagged` enum beside a `String`, say, a path that is
-/// refused, or that comes before the roots are known, reads as that text.
+/// Its type says what it may be used for. Use it anywhere in a tool's arguments, nested or in lists; if one path is
+/// refused, the call is refused. The exception is a type that can deserialize without it: in an `untagged` enum next to
+/// a `String`, for example, a path that is refused, or that arrives before the roots are known, becomes that string.
 pub struct RootedPath<A = Read> {
     grant: Grant,
     asked: Box<str>,
@@ -28,45 +28,46 @@ pub struct RootedPath<A = Read> {
 
 /// What a path is used for.
 pub trait Use: 'static {
-    /// The access it takes.
+    /// The required access.
     const ACCESS: Access;
-    /// Whether a link in the last place is followed, or meant itself.
+    /// Whether a link as the last component is followed.
     const LAST: Last;
-    /// Shown in the schema.
+    /// The word shown in the schema.
     const WORD: &'static str;
 
-    /// What else a text names, for a server whose lists show some names escaped; usually nothing. See [`Roots::check_either`].
+    /// A second reading of the text, for a server whose lists show some names escaped; usually `None`. See
+    /// [`Roots::check_either`].
     fn other_reading(_: &str) -> Option<OtherReading> {
         None
     }
 }
 
-/// What a text names where nothing has it as its path.
+/// What a text means if nothing exists at its literal path.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OtherReading {
-    /// The path that is meant, if something is there.
+    /// The intended path, if something exists there.
     pub existing: OsString,
-    /// The path that is meant, if nothing is there yet; none where that is the text itself.
+    /// The intended path, if nothing exists there yet; `None` if that is the literal text.
     pub new: Option<NewReading>,
 }
 
-/// What a text names where nothing is yet.
+/// What a text means for a file that does not exist yet.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NewReading {
     /// The path.
     pub path: OsString,
-    /// A directory above it, which must exist.
+    /// The parent directory, which must exist.
     pub directory: OsString,
-    /// The same directory as the text has it, which must not.
+    /// The parent directory according to the literal text, which must not exist.
     pub as_text: String,
 }
 
-/// What is meant where the last name of a path is a link.
+/// How to treat a link as the last component of a path.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Last {
-    /// What it leads to.
+    /// Use its target.
     Followed,
-    /// The link itself.
+    /// Use the link itself.
     Meant,
 }
 
@@ -85,27 +86,27 @@ macro_rules! uses {
 }
 
 uses! {
-    /// To look at: metadata, contents, entries.
+    /// To read metadata, contents or entries.
     Read = Access::READ, Followed, "read";
-    /// To write, whether or not it is there.
+    /// To write, whether or not it exists.
     Write = Access::WRITE, Followed, "write";
-    /// To edit: to read and to write.
+    /// To edit: read and write.
     ReadWrite = Access::READ.with(Access::WRITE), Followed, "read-write";
-    /// To create anew: a link that stands there is in the way.
+    /// To create: an existing link is an error.
     Create = Access::WRITE, Meant, "create";
-    /// To remove, or to move away: a link is removed, not what it leads to.
+    /// To remove or move away: a link is removed, not its target.
     Delete = Access::DELETE, Meant, "delete";
-    /// To run.
+    /// To execute.
     Execute = Access::EXECUTE, Followed, "execute";
 }
 
 impl<A> RootedPath<A> {
-    /// The path as the peer wrote it, for answers: a peer recognises its own words. Not to open anything by.
+    /// The path as the peer wrote it, for answers: a peer recognizes its own spelling. Do not open anything by it.
     pub fn asked(&self) -> &str {
         &self.asked
     }
 
-    /// The grant.
+    /// Converts this path into its grant.
     pub fn into_grant(self) -> Grant {
         self.grant
     }
@@ -137,7 +138,8 @@ impl<'de, A: Use> Deserialize<'de> for RootedPath<A> {
     }
 }
 
-/// A string that says in `x-rootward-access` what it is used for. Not a `format`: some clients warn about formats that they do not know.
+/// A string whose `x-rootward-access` says what it is used for. Not a `format`: some clients warn about unknown
+/// formats.
 impl<A: Use> JsonSchema for RootedPath<A> {
     fn inline_schema() -> bool {
         true
@@ -155,7 +157,7 @@ impl<A: Use> JsonSchema for RootedPath<A> {
     }
 }
 
-/// The whole of the roots, as a parameter of a tool or a prompt.
+/// Lets a tool or a prompt take all roots as a parameter.
 impl<C> FromContextPart<C> for Roots {
     fn from_context_part(_: &mut C) -> Result<Roots, ErrorData> {
         Ok(Scope::current()?.known(None)?.clone())

@@ -1,22 +1,22 @@
-//! Who requests come from, where a server has several users.
+//! Who sends requests, if a server has several users.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use rmcp::service::{RequestContext, RoleServer};
 
-/// Who the requests of a service come from. A modern call that is sent again must come from the same principal, and the name is on
-/// record with every decision.
+/// Who sends the requests of a service. A modern client must repeat a call as the same principal, and every recorded
+/// decision includes the name.
 #[derive(Clone, Debug)]
 pub enum Principal {
-    /// All of them come from this one. A front that knows several has a service for each.
+    /// All requests come from this principal. A front end with several users creates a service for each.
     One(Arc<str>),
-    /// Each request says it. For legacy sessions nothing is put on record.
+    /// Each request names its principal. Legacy sessions then record none.
     OfRequest(fn(&RequestContext<RoleServer>) -> String),
 }
 
 impl Principal {
-    /// The principal of this name.
+    /// A principal with this name.
     pub fn named(name: &str) -> Principal {
         Principal::One(name.into())
     }
@@ -29,7 +29,7 @@ impl Principal {
         }
     }
 
-    /// Whose requests they all are, if it has a name.
+    /// The principal of all requests, if it has a name.
     pub(crate) fn name(&self) -> Option<Arc<str>> {
         match self {
             Principal::One(name) if !name.is_empty() => Some(Arc::clone(name)),
@@ -38,7 +38,7 @@ impl Principal {
     }
 }
 
-/// One without a name.
+/// A principal without a name.
 impl Default for Principal {
     fn default() -> Principal {
         Principal::named("")

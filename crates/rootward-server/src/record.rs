@@ -1,4 +1,4 @@
-//! Puts the decisions of a session on record, where the author wants that.
+//! Records the decisions of a session, if the author wants that.
 
 use std::ffi::OsStr;
 use std::io;
@@ -12,20 +12,20 @@ use rootward_protocol::{method, peer_name};
 
 use crate::settings::Ground;
 
-/// Who is at either end of a session. Only the number is known where nothing is put on record.
+/// Client, server and principal of a session. If nothing is recorded, only the number is known.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Parties {
-    /// The number of the session, or of the request in the modern era.
+    /// The number of the session, or of the modern request.
     pub(crate) session: u64,
-    /// Whose it is, where a server has several users.
+    /// The user, if a server has several.
     pub(crate) principal: Option<Arc<str>>,
-    /// What the client calls itself.
+    /// The client's name for itself.
     pub(crate) client: Option<String>,
-    /// What the server is called.
+    /// The server's name.
     pub(crate) server: Option<Arc<str>>,
 }
 
-/// Where a decision was made: what goes on record besides the decision itself.
+/// The circumstances of a decision, for the record.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Decided<'a> {
     pub(crate) parties: &'a Parties,
@@ -34,14 +34,14 @@ pub(crate) struct Decided<'a> {
 }
 
 impl Ground {
-    /// What the server is called on record: as its author or its operator says, else as it calls itself.
+    /// The server's name in the record: set by its author or operator, or else its own.
     pub(crate) fn server_name(&self, says: impl FnOnce() -> String) -> Option<Arc<str>> {
         self.settings.audit.as_ref()?;
         let name = self.settings.server.clone().unwrap_or_else(says);
         peer_name(&name, None).map(Into::into)
     }
 
-    /// What a client calls itself on record.
+    /// The client's name in the record.
     pub(crate) fn client_name(&self, says: impl FnOnce() -> Option<Implementation>) -> Option<String> {
         self.settings.audit.as_ref()?;
         let client = says()?;
@@ -50,7 +50,8 @@ impl Ground {
 }
 
 impl Ground {
-    /// Tells which of a client's roots are left out, and puts it on record. Nothing waits for that record: such a root opens nothing.
+    /// Reports and records which of a client's roots were excluded. Nothing waits for that record, because such a root
+    /// grants no access.
     pub(crate) fn tell_left_out(&self, parties: &Parties, generation: u64, left_out: &[LeftOut]) {
         for root in left_out {
             if let Some(audit) = &self.settings.audit {
@@ -65,7 +66,7 @@ impl Ground {
     }
 }
 
-/// Puts a decision on record. `Err` where it cannot be.
+/// Records a decision. Returns `Err` if that fails.
 pub(crate) fn record(
     ground: &Ground,
     decided: Decided<'_>,

@@ -1,4 +1,4 @@
-//! How a refusal reaches a peer: in which form of the protocol.
+//! The protocol forms in which a refusal reaches a peer.
 
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock};

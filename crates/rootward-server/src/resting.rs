@@ -1,7 +1,8 @@
 //! Sessions that rest while their clients are silent.
 //!
-//! What rmcp keeps for a session that runs, its two queues above all, weighs more than everything else together. A silent session
-//! does without: the service ends, the session's own state stays, and with the next message the service runs again.
+//! The memory that rmcp keeps for a running session, mainly its two queues, is larger than everything else combined. A
+//! silent session frees it: the service ends, the session's own state stays, and the next message starts the service
+//! again.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,25 +19,25 @@ use crate::channels::{FromClient, Rests, channels};
 use crate::in_order::InOrder;
 use crate::rooted::{Asks, Rooted};
 
-/// Why a session did not end as it should.
+/// Why a session failed.
 #[derive(Error, Debug)]
 pub enum SessionError {
-    /// The client did not speak MCP, or left at once.
+    /// The client did not speak MCP, or disconnected immediately.
     #[error("the client did not begin a session")]
     NotBegun(#[source] Box<ServerInitializeError>),
-    /// It broke off.
+    /// The session was aborted.
     #[error("the session broke off")]
     BrokenOff(#[source] JoinError),
 }
 
 impl<H: ServerHandler> Rooted<H> {
-    /// Serves a session, or one modern request, to its end. A front moves its messages over channels: one JSON message, or a batch of
-    /// them, in each item. To drop the front's sender says that the client sends no more; to drop its receiver, that the client
-    /// is gone, which ends the session and stops its calls.
+    /// Serves a session, or one modern request, to its end. A front end passes messages over channels: each item is one
+    /// JSON message or a batch. Dropping the front end's sender means that the client sends no more. Dropping its
+    /// receiver means that the client is gone, which ends the session and stops its calls.
     ///
-    /// A legacy client is asked for its roots only while one of its calls is under way, so that the front has a stream for the question.
-    /// While the client is silent, the session rests: the handler stays, but a `Peer` that it kept from an earlier call is closed.
-    /// [`Session::keep_awake`](crate::Session::keep_awake) keeps it from that.
+    /// The server asks a legacy client for its roots only during one of its calls, so that the front end has a stream
+    /// for the question. While the client is silent, the session rests: the handler stays, but a `Peer` that it kept
+    /// from an earlier call is closed. [`Session::keep_awake`](crate::Session::keep_awake) prevents that.
     pub async fn serve_channels(
         self,
         to_client: mpsc::Sender<Bytes>,
@@ -44,11 +45,11 @@ impl<H: ServerHandler> Rooted<H> {
     ) -> Result<(), SessionError> {
         let rooted = Arc::new(self.over_channels(Paging::Declared, Asks::InCalls));
         let may_rest = Arc::new(AtomicBool::new(false));
-        // Boxed: what a handshake needs is not kept for as long as the session lasts.
+        // Boxed so that the session does not keep the memory of the handshake.
         let begun = Box::pin(begin(&rooted, &to_client, from_client, &may_rest)).await;
         let (mut running, mut rested) = begun.map_err(|error| SessionError::NotBegun(Box::new(error)))?;
         let client = running.peer().peer_info();
-        // A modern request has said nothing of its client that would hold for another.
+        // A modern request says nothing about its client that would apply to the next request.
         may_rest.store(client.is_some(), Ordering::Relaxed);
         loop {
             running.waiting().await.map_err(SessionError::BrokenOff)?;

@@ -1,8 +1,8 @@
 //! The wrapper that makes a handler's paths safe: it runs each call in a scope that knows the roots.
 //!
-//! Only calls that a path can come in with are scoped; everything else goes straight to the handler. A call whose
-//! arguments need roots that are not known yet fails while they are read, before the tool's body. Then the roots are
-//! fetched and the call is run again, so that a call without paths costs the client no question.
+//! Only calls that can carry a path are scoped; everything else goes straight to the handler. If a call's arguments
+//! need roots that are not known yet, deserializing them fails before the tool's body runs. The wrapper then fetches
+//! the roots and runs the call again, so a call without paths never makes the client answer a question.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ use crate::settings::{Ground, RootsService};
 use crate::stdio::stdio;
 use crate::wire;
 
-/// A handler whose calls see the roots of their session. One per session, like the handler itself.
+/// A handler whose calls see the roots of their session. Like the handler itself, there is one per session.
 #[derive(Debug)]
 pub struct Rooted<H> {
     handler: H,
@@ -50,22 +50,24 @@ pub struct Rooted<H> {
     paging: Paging,
     asks: Asks,
     pub(crate) tools: ToolsNameRoots,
-    /// Listeners that are not listening yet.
+    /// Listeners that have not started yet.
     pub(crate) beginning: Beginning,
     described: Option<Described>,
 }
 
-/// When a legacy client may be asked for its roots.
+/// When the server may ask a legacy client for its roots.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Asks {
-    /// At any time: the connection carries questions of its own.
+    /// At any time: the connection can carry the server's own requests.
     AtOnce,
-    /// While one of its calls is under way: a question outside a call would leave on a stream that many HTTP clients do not open.
+    /// Only during one of the client's calls: a request outside a call would go out on a stream that many HTTP clients
+    /// do not open.
     InCalls,
 }
 
 impl RootsService {
-    /// Wraps a handler, for one session: serve what this returns. Over HTTP, call it in the factory that makes the handlers.
+    /// Wraps a handler for one session: serve the return value. Over HTTP, call this in the factory that makes the
+    /// handlers.
     pub fn install<H: ServerHandler>(&self, handler: H) -> Rooted<H> {
         Rooted {
             session: self.session_of(|| handler.get_info().server_info.name),
@@ -82,7 +84,7 @@ impl RootsService {
 }
 
 impl<H> Rooted<H> {
-    /// The handler inside.
+    /// The wrapped handler.
     pub fn handler(&self) -> &H {
         &self.handler
     }
@@ -92,36 +94,36 @@ impl<H> Rooted<H> {
         &self.session
     }
 
-    /// Offers the resource `rootward://roots`, which tells what is in force, and says so in the server's instructions: for
-    /// models, which then ask for what they can have.
+    /// Offers the resource `rootward://roots`, which lists the current roots, and mentions it in the server's
+    /// instructions, so that models ask only for paths they can get.
     #[must_use]
     pub fn with_roots_resource(self) -> Rooted<H> {
         Rooted { resource: RootsResource::Offered, ..self }
     }
 
-    /// Says that the handler's list of tools names the roots that are effective, for example in descriptions. A modern client that listens
-    /// for changes of the list (`subscriptions/listen`) then hears when the operator's or the user's roots change. The handler declares
-    /// `tools.listChanged` itself.
+    /// Declares that the handler's tool list names the current roots, for example in descriptions. A modern client that
+    /// listens for changes of the list (`subscriptions/listen`) is then notified when the operator's or the user's
+    /// roots change. The handler itself declares `tools.listChanged`.
     #[must_use]
     pub fn with_roots_in_tools(self) -> Rooted<H> {
         Rooted { tools: ToolsNameRoots::Yes, ..self }
     }
 
-    /// Adds the roots to the descriptions of all tools that take a [`RootedPath`](crate::RootedPath), and tells the client when the list
-    /// of tools has changed with them.
+    /// Adds the roots to the descriptions of all tools that take a [`RootedPath`](crate::RootedPath), and notifies the
+    /// client when this changes the tool list.
     #[must_use]
     pub fn with_described_tools(self) -> Rooted<H> {
         Rooted { described: Some(Described::new()), ..self.with_roots_in_tools() }
     }
 
-    /// Adds to what the server declares, where its tools are described with the roots.
+    /// Adds capabilities if the tools are described with the roots.
     fn declare_described(&self, capabilities: &mut ServerCapabilities) {
         if self.described.is_some() {
             Described::declare(capabilities);
         }
     }
 
-    /// What surrounds a list: it waits for nobody, sees what is known, and cannot ask.
+    /// The scope of a list request: it uses the roots already known, never waits and cannot ask.
     async fn listing(&self, context: &RequestContext<RoleServer>) -> Result<Arc<Scope>, ErrorData>
     where
         H: ServerHandler,
@@ -143,8 +145,8 @@ impl<H> Rooted<H> {
         self.service.ground()
     }
 
-    /// Serves a session over `transport`. This, rather than rmcp's method of the same name, which it stands before, takes
-    /// notice of changed roots before any call that came after them.
+    /// Serves a session over `transport`. Use this instead of rmcp's method of the same name, which it shadows: it
+    /// handles a root change before any call that arrived after it.
     pub async fn serve<T, E, A>(
         self,
         transport: T,
@@ -155,7 +157,7 @@ impl<H> Rooted<H> {
         E: std::error::Error + Send + Sync + 'static,
     {
         let transport = InOrder::new(transport.into_transport(), self.session.clone());
-        // Boxed: what a handshake needs is not kept for as long as the session lasts.
+        // Boxed so that the session does not keep the memory of the handshake.
         Box::pin(ServiceExt::serve(self, transport)).await
     }
 
@@ -167,12 +169,12 @@ impl<H> Rooted<H> {
         Rooted { paging: Paging::Declared, ..self }.serve(stdio()).await
     }
 
-    /// The same, with what a transport over channels can do.
+    /// Sets what a transport over channels can do.
     pub(crate) fn over_channels(self, paging: Paging, asks: Asks) -> Rooted<H> {
         Rooted { paging, asks, ..self }
     }
 
-    /// Who is at either end of a modern request.
+    /// Client, server and principal of a modern request.
     pub(crate) fn modern_parties(&self, context: &RequestContext<RoleServer>) -> Arc<Parties>
     where
         H: ServerHandler,
@@ -180,7 +182,7 @@ impl<H> Rooted<H> {
         modern::parties(self.service.ground(), context, || self.handler.get_info().server_info.name)
     }
 
-    /// The roots of a session that begins, if its client need not be asked for them.
+    /// The roots of a new session, if the server need not ask its client for them.
     fn known_before(&self, request: &InitializeRequestParams) -> Option<Roots> {
         let ground = self.service.ground();
         let support = wire::support(Some(&request.capabilities));
@@ -188,17 +190,17 @@ impl<H> Rooted<H> {
         owner.published().map(|published| Roots::new(published.clone(), &self.session.parties(), ground))
     }
 
-    /// Whether cursors arrive with the transport of a request.
+    /// Whether cursors survive the transport of a request.
     fn paging_over(&self, context: &RequestContext<RoleServer>) -> Paging {
         if http::keeps_cursors(&context.extensions) { Paging::Declared } else { self.paging }
     }
 
-    /// Takes notice of a change. On a connection of its own the client is asked at once, without a call that needs it: the next
-    /// one finds the roots there, and whoever subscribed is told. Over HTTP a question outside a call would leave on a stream
-    /// that many clients do not open.
+    /// Handles a root change. On a dedicated connection it asks the client at once, so that the next call finds the
+    /// roots ready and subscribers are notified. Over HTTP it does not: a request outside a call would go out on a
+    /// stream that many clients do not open.
     async fn list_changed(&self, context: &NotificationContext<RoleServer>) {
         let posted = http::heard(&context.extensions);
-        // Heard by another session, the change would be lost for this one.
+        // If another session handled the change, this one would miss it.
         let mine = Heard(self.session.number());
         let heard = context.extensions.get() == Some(&mine);
         if heard && self.asks == Asks::AtOnce {
@@ -210,7 +212,7 @@ impl<H> Rooted<H> {
         }
     }
 
-    /// Runs a legacy call, twice if it turns out that it needs roots which are not known. `Err` is a refusal.
+    /// Runs a legacy call, and runs it again if it needs roots that are not known yet. `Err` is a refusal.
     async fn run_in_session<P, R, F>(
         &self,
         parameters: P,
@@ -233,14 +235,14 @@ impl<H> Rooted<H> {
         ground.given.look_for_fallback(&ground.settings.validation).await;
         let limits = wire::limits(&context);
         self.session.land().await;
-        // A look at the disk is for calls that turn out to need it.
+        // Only calls that need it look at the disk.
         if let Some(roots) = self.session.roots_settled().filter(|_| !self.session.is_look_due()) {
             let failing = roots.state() == State::Failed;
             let parties = (self.session.parties(), requester);
             let scope = Scope::new(Some(roots), source(), ground, parties, limits.as_ref());
             let result = scope.run(call(parameters, context)).await;
             if failing && scope.was_used() {
-                // The roots of this call stay what they were.
+                // This call keeps its roots.
                 self.session.ask_again(&peer).await;
             }
             return scope.judged(result, failed);
@@ -249,7 +251,7 @@ impl<H> Rooted<H> {
         let first = Scope::new(None, source(), ground, parties, limits.as_ref());
         let result = first.run(call(parameters.clone(), context.clone())).await;
         match first.take_outcome() {
-            // Only a call that failed is run again: one that went through has done its work.
+            // Run again only a call that failed: a call that succeeded has done its work.
             Some(Outcome::NotKnown(path)) if failed(&result) => {
                 let roots = self.session.roots_unless_stopped(&peer, &stopped).await;
                 let roots = roots.map_err(|_| first.still_pending(path))?;
@@ -263,7 +265,7 @@ impl<H> Rooted<H> {
         }
     }
 
-    /// Runs a call that may take rounds in the modern era.
+    /// Runs a call that may take several rounds with a modern client.
     async fn run<P, R, F>(
         &self,
         parameters: P,
@@ -289,7 +291,7 @@ impl<H> Rooted<H> {
 }
 
 impl<H: ServerHandler> Rooted<H> {
-    /// Runs a call that takes no rounds in the modern era: what the client does not need to be asked for is all there is.
+    /// Runs a call that takes one round with a modern client: it sees only roots that need no question.
     async fn run_in_one_round<P, R, F>(
         &self,
         method: &str,
@@ -315,7 +317,7 @@ impl<H: ServerHandler> Rooted<H> {
     }
 }
 
-/// By the request's own version: rmcp does not recognise a modern client on stdio, and would ask it.
+/// Uses the request's own version: rmcp does not recognize a modern client on stdio, and would send it a request.
 fn is_modern(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_some_and(|version| !version.has_initialize())
 }
@@ -423,7 +425,7 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
         let roots = modern::known(self.service.ground(), &context, &self.modern_parties(&context), Said::Nothing).await;
         let mut result = self.handler.discover(context).await?;
         limits.declare(&mut result.capabilities);
-        // What a modern client answers with is carried as it came.
+        // Pass on a modern client's answers unchanged.
         let (capabilities, instructions) = (&mut result.capabilities, &mut result.instructions);
         self.resource.declare(Paging::Declared, capabilities, instructions, roots.as_ref());
         self.resource.declare_updates(&mut result.capabilities);
@@ -523,7 +525,7 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         if wire::is_known_request(&request.method) {
-            // rmcp reads a request of its own whose params do not fit as one that it does not know.
+            // rmcp treats a known request with invalid params as an unknown request.
             return Err(ErrorData::invalid_params(format!("`params` are not those of `{}`", request.method), None));
         }
         self.handler.on_custom_request(request, context).await
@@ -554,7 +556,7 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
     fn get_info(&self) -> ServerConfig {
         let mut info = self.handler.get_info();
         self.resource.declare(self.paging, &mut info.capabilities, &mut info.instructions, None);
-        // rmcp compares what a listener wants with this; a legacy client is told by `initialize`.
+        // rmcp compares a listener's filter with this; `initialize` tells legacy clients.
         self.resource.declare_updates(&mut info.capabilities);
         self.declare_described(&mut info.capabilities);
         info

@@ -1,4 +1,4 @@
-//! The roots in force, as a handler sees them: a guard, and why it is this one.
+//! The current roots, as a handler sees them: a guard, and the reason for these roots.
 
 use std::ffi::OsStr;
 use std::num::NonZeroUsize;
@@ -16,14 +16,14 @@ use crate::record::{Decided, Parties, record};
 use crate::scope::Scope;
 use crate::settings::Ground;
 
-/// The roots in force at one moment. Cheap to clone.
+/// The current roots at one moment. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Roots {
     published: Published,
-    /// Whose session sees them.
+    /// The session that sees them.
     parties: Arc<Parties>,
     ground: Arc<Ground>,
-    /// What the client's own sandbox allows the call, where the client says so.
+    /// What the client's own sandbox allows the call, if the client says so.
     limits: Option<Arc<HostLimits>>,
 }
 
@@ -32,29 +32,30 @@ impl Roots {
         Roots { published, parties: Arc::clone(parties), ground: Arc::clone(ground), limits: None }
     }
 
-    /// The same roots for a call that its client limits.
+    /// The same roots, for a call that its client limits.
     pub(crate) fn within(self, limits: Option<&Arc<HostLimits>>) -> Roots {
         Roots { limits: limits.cloned(), ..self }
     }
 
-    /// Decides whether `path` may be used for `access`, and pins what it names. The decision goes on record.
+    /// Decides whether `path` may be used for `access`, opens it, and records the decision.
     pub fn check(&self, path: impl AsRef<OsStr>, access: Access) -> Result<Grant, Denial> {
         let decision = self.guard().check(&path, access).and_then(|grant| self.limited(path.as_ref(), grant));
         self.on_record(path.as_ref(), access, decision)
     }
 
-    /// The same for a directory entry, a link itself rather than what it leads to: how a path is named that is to be
-    /// created, removed or renamed.
+    /// Like [`Roots::check`], but for a directory entry: a link itself rather than its target. Use it for paths that
+    /// are to be created, removed or renamed.
     pub fn check_entry(&self, path: impl AsRef<OsStr>, access: Access) -> Result<Grant, Denial> {
         let decision = self.guard().check_entry(&path, access).and_then(|grant| self.limited(path.as_ref(), grant));
         self.on_record(path.as_ref(), access, decision)
     }
 
-    /// The same for a text that may have another reading, because a list showed a name escaped.
+    /// Like [`Roots::check`], for text that may have a second reading because a list showed a name escaped.
     ///
-    /// The text itself counts where something has it as its path, and where that path is refused. Else the other reading counts, if something is there, or
-    /// if it is refused. For something new, a directory above it must exist by the other reading and not by the text. Whichever it is, that path is
-    /// decided whole, like any other, goes on record, and is what the grant opens.
+    /// The literal text is used if something exists at that path, or if that path is refused. Otherwise the second
+    /// reading is used if something exists there, or if it is refused. For a new file, the second reading is used only
+    /// if its parent directory exists and the one named by the literal text does not. The chosen path is checked in
+    /// full like any other and recorded, and the grant opens that path.
     pub fn check_either(
         &self,
         text: &str,
@@ -89,7 +90,8 @@ impl Roots {
         }
     }
 
-    /// Refuses an act that can touch everything in the roots, for a call whose client allows it less. `grant` is where it begins.
+    /// Refuses an operation that can touch everything in the roots, if the client allows the call less. `grant` is
+    /// where it starts.
     pub fn check_unbounded(&self, path: impl AsRef<OsStr>, grant: &Grant) -> Result<(), Denial> {
         match self.limits_now() {
             Some(limits) => limits.place_ambient(self.guard()).check_unbounded(grant, path.as_ref()),
@@ -97,7 +99,7 @@ impl Roots {
         }
     }
 
-    /// What the guard gives, if the client's own sandbox allows it, too.
+    /// Returns the guard's grant, if the client's own sandbox also allows it.
     pub(crate) fn limited(&self, path: &OsStr, grant: Grant) -> Result<Grant, Denial> {
         // SECURITY: the roots alone do not decide where the client allows less (test: a_call_is_held_to_what_codex_allows)
         if let Some(limits) = self.limits_now() {
@@ -106,59 +108,59 @@ impl Roots {
         Ok(grant)
     }
 
-    /// The limits of the call that these roots are for; those of a session are for the call that is running.
+    /// The limits of the call that these roots are for. Roots of a session use the limits of the running call.
     fn limits_now(&self) -> Option<Arc<HostLimits>> {
         self.limits.clone().or_else(|| Scope::current().ok()?.limits())
     }
 
-    /// The guard that decides. What is decided by it directly does not go on record, and is not held to what the client's own sandbox
-    /// allows the call.
+    /// The guard that decides. Decisions made directly through it are not recorded, and ignore what the client's own
+    /// sandbox allows the call.
     pub fn guard(&self) -> &Guard {
         self.published.guard()
     }
 
-    /// The roots, in the order in which they were named. Those of a server without bounds are none.
+    /// The roots, in the order in which they were named. Empty for a server without bounds.
     pub fn list(&self) -> &[PlacedRoot] {
         self.published.list()
     }
 
-    /// A part of the list that begins at `cursor`, 50 roots at the most. A cursor is good for the roots it was made for;
-    /// when they have changed since, it is stale.
+    /// The page of the list that begins at `cursor`, at most 50 roots. A cursor is valid only for the roots it was made
+    /// for; it becomes stale when they change.
     pub fn page(&self, cursor: Option<&str>) -> Result<Page<'_, PlacedRoot>, PageError> {
         self.page_of(cursor, PAGE_SIZE)
     }
 
-    /// The same, with `size` roots at the most.
+    /// Like [`Roots::page`], with at most `size` roots.
     pub fn page_of(&self, cursor: Option<&str>, size: NonZeroUsize) -> Result<Page<'_, PlacedRoot>, PageError> {
         Ok(cursor::page(self.list(), self.generation(), cursor, size)?)
     }
 
-    /// What a peer is told of a denial: with the roots in force, and why these are.
+    /// The refusal to send to a peer: it names the current roots, and why they are these.
     pub fn refusal(&self, denial: &Denial) -> Refusal {
         self.published.refusal(denial)
     }
 
-    /// The client's roots of other schemes, such as `https://api.example.com/v1/`. They open nothing.
+    /// The client's roots with other schemes, such as `https://api.example.com/v1/`. They grant no access.
     pub fn others(&self) -> &[OtherRoot] {
         self.published.others()
     }
 
-    /// The number of these roots; it moves on when they change.
+    /// The generation of these roots; it increases when they change.
     pub fn generation(&self) -> u64 {
         self.published.generation()
     }
 
-    /// The client's state they follow from.
+    /// The client state that led to these roots.
     pub fn state(&self) -> State {
         self.published.state()
     }
 
-    /// Why these.
+    /// Why these roots are current.
     pub fn why(&self) -> Why {
         self.published.why()
     }
 
-    /// Whether the roots bound what is allowed.
+    /// Whether the roots limit what is allowed.
     pub fn reach(&self) -> Reach {
         self.published.reach()
     }
@@ -172,7 +174,7 @@ impl Roots {
         &self.published
     }
 
-    /// The roots that the client named and that are left out.
+    /// The client's roots that were excluded.
     pub fn left_out(&self) -> &[LeftOut] {
         self.published.left_out()
     }
@@ -182,7 +184,7 @@ impl Roots {
         self.ground.settings.policy.mode
     }
 
-    /// Puts a decision of the guard's on record.
+    /// Records a decision of the guard.
     pub(crate) fn on_record(
         &self,
         path: &OsStr,

@@ -1,7 +1,7 @@
-//! What surrounds a call: the roots in force for it, and what was refused while its arguments were read.
+//! The scope of a call: its current roots, and what was refused while its arguments were deserialized.
 //!
-//! Reading arguments is synchronous and can neither wait for a client nor answer in place of the tool. So it takes the
-//! roots from here, and where it fails it leaves the reason here, for the wrapper that runs the call.
+//! Deserializing is synchronous: it can neither wait for a client nor answer instead of the tool. So it takes the roots
+//! from the scope, and if it fails it leaves the reason there, for the wrapper that runs the call.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -20,14 +20,14 @@ use crate::roots::Roots;
 use crate::session::Session;
 use crate::settings::Ground;
 
-/// How many refusals of a call are kept in mind, so that none of them is recorded twice.
+/// How many refusals of a call to remember, so that none is recorded twice.
 const MOST_KEPT: usize = 64;
 
 tokio::task_local! {
     static SCOPE: Arc<Scope>;
 }
 
-/// The surroundings of one call.
+/// The scope of one call.
 pub(crate) struct Scope {
     /// Set at most once: a call sees one generation from start to end.
     roots: OnceLock<Roots>,
@@ -35,31 +35,31 @@ pub(crate) struct Scope {
     ground: Arc<Ground>,
     /// What the client's own sandbox allows the call.
     limits: Option<Arc<HostLimits>>,
-    /// Who asks whom, for the record.
+    /// Client, server and principal, for the record.
     parties: Arc<Parties>,
-    /// What asks, for the record.
+    /// The requester, for the record.
     requester: String,
-    /// The last refusals that went on record.
+    /// The last refusals that were recorded.
     recorded: Mutex<VecDeque<Denial>>,
     outcome: Mutex<Option<Outcome>>,
     used: AtomicBool,
 }
 
-/// Where roots come from that are not known yet.
+/// Where to get roots that are not known yet.
 pub(crate) enum Source {
-    /// The client is asked, unless it stops the call.
+    /// Ask the client, unless it cancels the call.
     Legacy(Session, Peer<RoleServer>, CancellationToken),
-    /// Nobody is asked: a list of tools, or a notification, of a legacy session.
+    /// Ask nobody: a tool list or a notification of a legacy session.
     Told(Session),
-    /// The client sends the call again, with its roots.
+    /// The client sends the call again with its roots.
     Modern,
 }
 
-/// What kept a call from its paths; the first such thing counts.
+/// Why a call could not use its paths; only the first reason is kept.
 pub(crate) enum Outcome {
-    /// The roots are not known, and perhaps which path needs them.
+    /// The roots are not known. Includes the path that needs them, if any.
     NotKnown(Option<(String, Access)>),
-    /// They are, and the path is refused.
+    /// The path was refused.
     Denied(Refusal),
 }
 
@@ -85,19 +85,19 @@ impl Scope {
         })
     }
 
-    /// Runs a call in these surroundings.
+    /// Runs a call in this scope.
     pub(crate) async fn run<F: Future>(self: &Arc<Scope>, call: F) -> F::Output {
         SCOPE.scope(Arc::clone(self), call).await
     }
 
-    /// The surroundings of the call that is running.
+    /// The scope of the running call.
     pub(crate) fn current() -> Result<Arc<Scope>, PathError> {
         // SECURITY: without surroundings nothing is known to be shared, so nothing is
         // (test: without_the_service_every_path_is_refused)
         SCOPE.try_with(Arc::clone).map_err(|_| PathError::NotInstalled)
     }
 
-    /// The roots, where they are known. Where not, the wrapper is told.
+    /// The roots, if they are known. If not, notes that for the wrapper.
     pub(crate) fn known(&self, path: Option<(&str, Access)>) -> Result<&Roots, PathError> {
         self.used.store(true, Ordering::Relaxed);
         self.roots.get().ok_or_else(|| {
@@ -112,7 +112,7 @@ impl Scope {
             (Source::Legacy(session, peer, stopped), None) => match session.roots_unless_stopped(peer, stopped).await {
                 Ok(roots) => Ok(self.roots.get_or_init(|| roots.within(self.limits.as_ref())).clone()),
                 Err(_) => {
-                    // It was waited for; to run the call again would wait once more.
+                    // It has already waited; running the call again would wait once more.
                     self.note(Outcome::Denied(Refusal::pending()));
                     Err(PathError::NotKnown)
                 }
@@ -121,20 +121,20 @@ impl Scope {
         }
     }
 
-    /// Puts a refusal on record, and makes it what a peer sees.
+    /// Records a refusal and returns it in the form for the peer.
     fn refused(&self, denial: &Denial) -> Refusal {
         let denial = self.on_record(denial);
         self.roots.get().map_or_else(|| Refusal::among(&denial, None), |roots| roots.refusal(&denial))
     }
 
-    /// The same, and takes note of it.
+    /// Like `refused`, and notes it as the call's outcome.
     pub(crate) fn refuse(&self, denial: &Denial) -> Refusal {
         let refusal = self.refused(denial);
         self.note(Outcome::Denied(refusal.clone()));
         refusal
     }
 
-    /// The refusal of a call whose roots nobody could tell in time.
+    /// The refusal of a call whose roots did not arrive in time.
     pub(crate) fn still_pending(&self, path: Option<(String, Access)>) -> Refusal {
         match path {
             Some((path, access)) => {
@@ -144,14 +144,14 @@ impl Scope {
         }
     }
 
-    /// Notes that a refusal is on record.
+    /// Notes that a refusal has been recorded.
     pub(crate) fn recorded(&self, denial: &Denial) {
         let mut recorded = self.recorded.lock().unwrap_or_else(PoisonError::into_inner);
         recorded.truncate(MOST_KEPT - 1);
         recorded.push_front(denial.clone());
     }
 
-    /// Puts a refusal on record that [`Roots`] did not decide: of an act on a grant, or of a path that came too early.
+    /// Records a refusal that [`Roots`] did not decide: of an operation on a grant, or of a path that came too early.
     fn on_record<'d>(&self, denial: &'d Denial) -> Cow<'d, Denial> {
         if self.ground.settings.audit.is_none()
             || self.recorded.lock().unwrap_or_else(PoisonError::into_inner).contains(denial)
@@ -173,7 +173,7 @@ impl Scope {
         &self.requester
     }
 
-    /// What the client's own sandbox allows the call, where the client says so.
+    /// What the client's own sandbox allows the call, if the client says so.
     pub(crate) fn limits(&self) -> Option<Arc<HostLimits>> {
         self.limits.clone()
     }
@@ -216,22 +216,22 @@ impl Scope {
     }
 }
 
-/// The roots in force for the call that is running. In a legacy session the client is asked where need be, and the call
-/// waits. In the modern era a call whose roots are missing fails here and is run again from its start when the client has sent
-/// them: do nothing before that must not be done twice.
+/// The current roots of the running call. In a legacy session this asks the client if necessary, and the call waits.
+/// With a modern client, a call whose roots are missing fails here and runs again from its start when the client has
+/// sent them. So do nothing before this call that must not happen twice.
 pub async fn roots() -> Result<Roots, PathError> {
     Scope::current()?.fetched().await
 }
 
-/// The roots last known to the call that is running, without waiting. `None` if they were never known, and while they are out of
-/// date: see [`Session::roots_cached`].
+/// The last known roots of the running call, without waiting. `None` if they were never known, and while they are out
+/// of date: see [`Session::roots_cached`].
 pub fn roots_cached() -> Option<Roots> {
     let scope = Scope::current().ok()?;
     scope.roots.get().cloned().or_else(|| scope.session()?.roots_cached())
 }
 
-/// Whether `path` lies in the roots in force for the call that is running; `None` where that is not known yet. An answer to
-/// show: to use the path, take a grant.
+/// Whether `path` is inside the current roots of the running call; `None` if that is not known yet. For display only:
+/// to use the path, get a grant.
 pub fn path_in_roots(path: impl AsRef<std::ffi::OsStr>) -> Option<bool> {
     let scope = Scope::current().ok()?;
     match scope.roots.get() {
@@ -240,12 +240,12 @@ pub fn path_in_roots(path: impl AsRef<std::ffi::OsStr>) -> Option<bool> {
     }
 }
 
-/// The refusal of one path among others, for a call that goes on without it: on record, and in the words that a peer reads.
+/// The refusal of one path among others, for a call that continues without it: recorded, and in the form for a peer.
 pub fn refused(denial: &Denial) -> Refusal {
     Scope::current().map_or_else(|_| Refusal::among(denial, None), |scope| scope.refused(denial))
 }
 
-/// The session of the call that is running, if it belongs to one: legacy calls do.
+/// The session of the running call, if it belongs to one: legacy calls do.
 pub fn session() -> Option<Session> {
     Scope::current().ok()?.session().cloned()
 }

@@ -1,9 +1,9 @@
 //! The roots of one legacy session: their owner, [`SessionGuard`], driven over rmcp.
 //!
-//! The owner says what to do; this carries it out, always inside the task of a call that needs roots. A request to
-//! the client from a task of its own would leave on the stand-alone stream of the HTTP transport, which many clients
-//! do not open. So there is no task here: of the calls that wait one leads, sends the question and polls the answer, and
-//! when it goes away the next one leads. What is under way is kept in the session, never in the leader.
+//! The owner says what to do; this module does it, always inside the task of a call that needs roots. A request sent
+//! from a separate task would go out on the stand-alone stream of the HTTP transport, which many clients do not open.
+//! So this module spawns no task: one of the waiting calls leads, sends the question and polls for the answer. When the
+//! leader goes away, the next call leads. The session, never the leader, holds the pending question.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -34,25 +34,25 @@ pub struct Session(Arc<Inner>);
 struct Inner {
     ground: Arc<Ground>,
     number: u64,
-    /// Who is at either end, once the client has said what it is called.
+    /// Client, server and principal, once the client has sent its name.
     parties: OnceLock<Arc<Parties>>,
-    /// What the server is called on record.
+    /// The server's name in the audit log.
     server: Option<Arc<str>>,
     started: Instant,
     state: Mutex<State>,
-    /// Whether HTTP's name for it is known.
+    /// Whether the HTTP session id is known.
     named: AtomicBool,
-    /// Whether the client waits to be told of something.
+    /// Whether the client is waiting for a notification.
     awake: Arc<AtomicBool>,
-    /// Held by the call that moves the flight along.
+    /// Held by the call that drives the pending question.
     leader: tokio::sync::Mutex<()>,
-    /// Something happened: calls that wait look again.
+    /// Wakes waiting calls when something has changed.
     turn: Notify,
-    /// The roots in force, once somebody wants to be told.
+    /// The current roots, once somebody subscribes.
     in_force: OnceLock<watch::Sender<Option<Roots>>>,
 }
 
-/// A session that is kept by others, or gone.
+/// A weak reference to a session.
 #[derive(Debug)]
 pub(crate) struct WeakSession(std::sync::Weak<Inner>);
 
@@ -64,25 +64,25 @@ impl WeakSession {
 
 #[derive(Default)]
 struct State {
-    /// Whose session it is, from the first call on.
+    /// The session's client, from the first call on.
     peer: Option<Peer<RoleServer>>,
-    /// Made when the client's capabilities are known.
+    /// Created when the client's capabilities are known.
     owner: Option<SessionGuard>,
     roots: Option<Roots>,
-    /// Which of the client's roots were told to be left out.
+    /// Which excluded roots have been reported.
     left_out: LeftOutNews,
     flight: Option<Flight>,
-    /// Questions whose end the client is to be told.
+    /// Questions whose cancellation the client has not been told yet.
     to_cancel: Vec<RequestHandle<RoleServer>>,
 }
 
 /// The roots are not known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum NotKnown {
-    /// The client has not named its roots in time.
+    /// The client has not listed its roots in time.
     #[error("the client has not named its roots yet")]
     Pending,
-    /// The session is of another client than the one that calls.
+    /// The session belongs to a different client than the caller.
     #[error(
         "the session belongs to another client: call `RootsService::install` for each session, and share no handler that it \
          returned"
@@ -109,16 +109,16 @@ impl Session {
         session
     }
 
-    /// The roots in force now. The client is asked where need be, and the call waits for it, at most the timeout.
+    /// The current roots. Asks the client if necessary; the call waits for the answer, up to the timeout.
     ///
-    /// Call it in the task of the request that needs roots: what is sent to the client belongs to that request.
+    /// Call it in the task of the request that needs roots: messages to the client belong to that request.
     pub async fn roots(&self, peer: &Peer<RoleServer>) -> Result<Roots, NotKnown> {
         let arrived = self.now();
         self.begin(peer)?;
         self.land().await;
         loop {
             let mut woken = pin!(self.0.turn.notified());
-            // From here on nothing is missed.
+            // From here on no notification is missed.
             woken.as_mut().enable();
             let turn = self.needed(arrived);
             self.tell_cancelled().await;
@@ -139,8 +139,8 @@ impl Session {
         }
     }
 
-    /// The same, for a call that its client may stop. Then it must not lead: over HTTP, what it asks would leave on a stream
-    /// that nobody reads, and the calls after it would wait for that.
+    /// Like [`Session::roots`], for a call that its client may cancel. Such a call must not lead: over HTTP, its
+    /// question would go out on a stream that nobody reads, and later calls would wait for it.
     pub(crate) async fn roots_unless_stopped(
         &self,
         peer: &Peer<RoleServer>,
@@ -153,7 +153,8 @@ impl Session {
         }
     }
 
-    /// Stays with a change until the client has said what is new, or has not: asks it once it is quiet, and no more than once.
+    /// Follows a root change until the client has answered or failed to. Waits until the client is quiet, then asks
+    /// once.
     pub(crate) async fn follow(&self, peer: &Peer<RoleServer>) {
         loop {
             let mut woken = pin!(self.0.turn.notified());
@@ -171,15 +172,15 @@ impl Session {
         }
     }
 
-    /// When something happens by itself, while calls wait for it.
+    /// When the next timer fires while calls wait.
     fn unsettled_until(&self) -> Option<Duration> {
         let state = self.state();
         state.owner.as_ref().filter(|owner| owner.is_pending())?.wakes_at()
     }
 
-    /// The roots last known, without waiting. `None` if they were never known, and while they are out of date: from the moment when
-    /// the client says that its roots changed until the new list is there. A list past its lifetime is still returned: decisions go
-    /// through [`Session::roots`].
+    /// The last known roots, without waiting. Returns `None` if they were never known, and while they are out of date:
+    /// after the client reports a change until the new list arrives. A list past its lifetime is still returned;
+    /// decisions use [`Session::roots`].
     pub fn roots_cached(&self) -> Option<Roots> {
         let state = self.state();
         let current = state.owner.as_ref().is_some_and(|owner| !owner.is_pending() && !owner.is_placing());
@@ -188,51 +189,51 @@ impl Session {
         state.roots.clone().filter(|_| current)
     }
 
-    /// The roots in force, if a call that came now would not have to wait for them.
+    /// The current roots, if a call made now would not have to wait for them.
     pub fn roots_settled(&self) -> Option<Roots> {
         let now = self.now();
         let state = self.state();
         state.roots.clone().filter(|_| state.owner.as_ref().is_some_and(|owner| owner.is_settled(now)))
     }
 
-    /// Whether `path` lies in the roots in force; `None` where that is not known yet. An answer to show: to use the path,
-    /// take a grant.
+    /// Whether `path` is inside the current roots; `None` if that is not known yet. For display only: to use the path,
+    /// get a grant.
     pub fn path_in_roots(&self, path: impl AsRef<OsStr>) -> Option<bool> {
         Some(self.roots_settled()?.check(path, Access::NONE).is_ok())
     }
 
-    /// Asks the client anew, whatever is known.
+    /// Asks the client again, even if the roots are known.
     pub async fn refresh(&self, peer: &Peer<RoleServer>) -> Result<Roots, NotKnown> {
         self.invalidate();
         self.roots(peer).await
     }
 
-    /// Trusts the list no more: the next call asks again, and waits.
+    /// Discards the list: the next call asks again, and waits.
     pub fn invalidate(&self) {
         self.report(SessionGuard::invalidate);
     }
 
-    /// The client says that its roots changed. From now on calls that need roots wait, until it was asked.
+    /// The client reports that its roots changed. From now on, calls that need roots wait until it has been asked.
     pub async fn list_changed(&self) {
         self.hear_list_changed();
         self.tell_cancelled().await;
     }
 
-    /// The same, where nothing can be sent: [`Session::tell_cancelled`] is still to be done.
+    /// Like [`Session::list_changed`], if nothing can be sent: the caller must still call [`Session::tell_cancelled`].
     pub(crate) fn hear_list_changed(&self) {
         self.report(SessionGuard::list_changed);
     }
 
-    /// Tells of every change of the roots in force, once they are known: on a connection of its own as soon as the client says that
-    /// they changed, over HTTP with the next call that needs roots.
+    /// Reports every change of the current roots, once they are known. On a dedicated connection this happens as soon
+    /// as the client reports a change, over HTTP with the next call that needs roots.
     pub fn subscribe(&self) -> watch::Receiver<Option<Roots>> {
-        // Under the lock, so that no change falls between the two.
+        // Under the lock, so that no change is lost in between.
         let state = self.state();
         self.0.in_force.get_or_init(|| watch::Sender::new(state.roots.clone())).subscribe()
     }
 
-    /// Says whether the client waits to be told of something. While it does, a session over channels does not rest, and the `Peer` of
-    /// the call that says so stays open.
+    /// Sets whether the client is waiting for a notification. While it is, a session over channels does not rest, and
+    /// the `Peer` of the current call stays open.
     pub fn keep_awake(&self, awake: bool) {
         self.0.awake.store(awake, Ordering::Relaxed);
     }
@@ -241,22 +242,22 @@ impl Session {
         &self.0.awake
     }
 
-    /// A way back to this session that does not keep it.
+    /// A weak reference to this session.
     pub(crate) fn downgrade(&self) -> WeakSession {
         WeakSession(Arc::downgrade(&self.0))
     }
 
-    /// Whether nobody asked this before.
+    /// Whether this is the first call of this method.
     pub(crate) fn is_named_first(&self) -> bool {
         !self.0.named.swap(true, Ordering::Relaxed)
     }
 
-    /// A number that tells this session from others of its service, on record.
+    /// The number that identifies this session in the audit log.
     pub fn number(&self) -> u64 {
         self.0.number
     }
 
-    /// Who is at either end, as far as it is known.
+    /// Client, server and principal, as far as they are known.
     pub(crate) fn parties(&self) -> Arc<Parties> {
         self.0.parties.get().cloned().unwrap_or_else(|| Arc::new(self.parties_with(None)))
     }
@@ -266,7 +267,7 @@ impl Session {
         Parties { session: self.0.number, principal, client, server: self.0.server.clone() }
     }
 
-    /// Makes the machine, now that the client has said what it can.
+    /// Creates the owner, now that the client has declared its capabilities.
     pub(crate) fn begin(&self, peer: &Peer<RoleServer>) -> Result<(), NotKnown> {
         let mut state = self.state();
         // SECURITY: whoever shares a handler between clients would give all of them the roots of the first
@@ -286,13 +287,13 @@ impl Session {
         Ok(())
     }
 
-    /// Lets go of the client while it is silent. The next call is the same client's: only the one who serves the session knows that, so
-    /// only they call this.
+    /// Drops the client while it is silent. The next call must come from the same client. Only the code that serves the
+    /// session can know that, so only it calls this.
     pub(crate) fn rest(&self) {
         self.state().peer = None;
     }
 
-    /// Whether the next call that needs roots looks for missing ones first.
+    /// Whether the next call that needs roots first looks for missing ones.
     pub(crate) fn is_look_due(&self) -> bool {
         let now = self.now();
         self.state().owner.as_ref().is_some_and(|owner| owner.is_look_due(now))
@@ -306,13 +307,13 @@ impl Session {
         (turn, state.roots.clone())
     }
 
-    /// The operator's or the user's roots changed, or what is closed.
+    /// The operator's or the user's roots changed, or the restrictions did.
     pub(crate) fn hear_given(&self, given: &Arc<Given>) {
-        // A session without an owner looks up what is given when it makes one.
+        // A session without an owner reads the current sources when it creates one.
         self.report(|owner, now| owner.given(now, given));
     }
 
-    /// Tells the owner of something, and sees to what it orders.
+    /// Reports an event to the owner and carries out its orders.
     fn report(&self, event: impl FnOnce(&mut SessionGuard, Duration) -> Vec<Order>) {
         let now = self.now();
         let mut guard = self.state();
@@ -341,7 +342,7 @@ impl Session {
         }
     }
 
-    /// Looks roots up on a thread that may block: a root can lie on a file system that does not answer.
+    /// Looks up roots on a thread that may block: a root can be on a file system that does not respond.
     fn place(&self, placing: Placing) {
         let session = self.downgrade();
         tokio::task::spawn_blocking(move || {
@@ -352,7 +353,7 @@ impl Session {
         });
     }
 
-    /// Makes known what is in force, if anything is.
+    /// Publishes the current roots, if there are any.
     fn publish(&self, state: &mut State) {
         let Some(published) = state.owner.as_ref().and_then(SessionGuard::published) else { return };
         let roots = Roots::new(published.clone(), &self.parties(), &self.0.ground);
@@ -366,7 +367,7 @@ impl Session {
         }
     }
 
-    /// Moves the flight along until it is over; without one, waits for ever.
+    /// Drives the pending question to its end; without one, waits forever.
     async fn lead(&self, peer: &Peer<RoleServer>) {
         let _leader = self.0.leader.lock().await;
         loop {
@@ -382,7 +383,7 @@ impl Session {
         }
     }
 
-    /// Takes notice of an answer that came while no call waited. Waits for nothing: most calls need no roots.
+    /// Processes an answer that arrived while no call was waiting. Does not wait: most calls need no roots.
     pub(crate) async fn land(&self) {
         let Ok(_leader) = self.0.leader.try_lock() else {
             return;
@@ -398,26 +399,26 @@ impl Session {
         }
     }
 
-    /// Asks a client that failed once more, if it is time to; nothing is waited for.
+    /// Asks a client that failed again, if it is time to. Does not wait.
     pub(crate) async fn ask_again(&self, peer: &Peer<RoleServer>) {
         self.report(|owner, now| owner.needed(now, now));
         self.tell_cancelled().await;
         self.send_without_waiting(peer).await;
     }
 
-    /// A question that no call waits for: it leaves with this call all the same.
+    /// Sends a question that no call waits for along with this call.
     async fn send_without_waiting(&self, peer: &Peer<RoleServer>) {
         if self.state().flight.as_ref().is_some_and(|flight| !flight.is_sent())
             && let Ok(_leader) = self.0.leader.try_lock()
         {
             self.send(peer).await;
-            // rmcp's loop takes questions and results from two queues: it is to see the question before this call's
-            // result ends the stream that the question would leave on.
+            // rmcp's loop takes questions and results from two queues. It must see the question before this call's
+            // result ends the stream that carries the question.
             tokio::task::yield_now().await;
         }
     }
 
-    /// Sends the question, if one is to be sent. Only for the leader, so that it is sent once.
+    /// Sends the question, if there is one to send. Only the leader calls this, so that it is sent once.
     async fn send(&self, peer: &Peer<RoleServer>) {
         let (question, cursor) = match &self.state().flight {
             Some(flight) if !flight.is_sent() => (flight.question(), flight.cursor().map(str::to_owned)),
@@ -429,7 +430,7 @@ impl Session {
                 let mut state = self.state();
                 match &mut state.flight {
                     Some(flight) if flight.question() == question => flight.sent(handle),
-                    // Overtaken while it was being sent.
+                    // Superseded while it was being sent.
                     _ => state.to_cancel.push(handle),
                 }
             }
@@ -440,20 +441,20 @@ impl Session {
         }
     }
 
-    /// A question was answered, or will not be.
+    /// A question was answered, or never will be.
     fn landed(&self, Landed { question, answer }: Landed) {
         self.state().flight.take_if(|flight| flight.question() == question);
         self.report(|owner, now| owner.answered(now, question, answer));
     }
 
-    /// Tells the client which answers are not awaited any more.
+    /// Tells the client which answers are no longer needed.
     pub(crate) async fn tell_cancelled(&self) {
         loop {
             let next = self.state().to_cancel.pop();
             let Some(handle) = next else {
                 return;
             };
-            // A client that is gone needs no telling.
+            // The client may be gone.
             let _ = handle.cancel(Some("the answer is not awaited any more".to_owned())).await;
         }
     }
@@ -467,8 +468,8 @@ impl Session {
     }
 }
 
-/// Whether two are ends of one connection: then both have what the client said of itself in common, in memory. Without
-/// that no client was ever asked.
+/// Whether two peers are ends of one connection: then they share the client's info in memory. Without that info, no
+/// client was ever asked.
 fn is_same(one: &Peer<RoleServer>, other: &Peer<RoleServer>) -> bool {
     match (one.peer_info(), other.peer_info()) {
         (Some(one), Some(other)) => Arc::ptr_eq(&one, &other),

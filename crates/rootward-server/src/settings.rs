@@ -1,4 +1,4 @@
-//! What a server's author decides once, for all sessions.
+//! The author's settings for all sessions of a server.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -19,22 +19,22 @@ use crate::given::GivenNow;
 use crate::principal::Principal;
 use crate::session::Session;
 
-/// Called with each root of a client's that is left out.
+/// Called with each root of a client that was excluded.
 pub type TellLeftOut = Arc<dyn Fn(&LeftOut) + Send + Sync>;
 
 /// The settings of all sessions of a server.
 #[derive(Clone)]
 pub struct Settings {
-    /// Who is listened to, and for how long.
+    /// Whose roots to use, and for how long.
     pub policy: Policy,
-    /// The roots of the operator, the user's saved choice, the fallback. [`RootsService::change`] has others take their place.
+    /// The operator's roots, the user's saved choice and the fallback. [`RootsService::change`] replaces them.
     pub sources: Sources,
-    /// What guards are made with; the generation is filled in.
+    /// Options for guards; the service fills in the generation.
     pub guard: GuardOptions,
     /// Which places a client may name.
     pub validation: Validation,
-    /// Who keeps the record of every decision. Where it cannot be kept, access is refused. In the user's own log, where
-    /// `rootward audit` looks for it:
+    /// Records every decision. If recording fails, access is refused. To use the user's own log, where `rootward audit`
+    /// looks for it:
     ///
     /// ```no_run
     /// use std::sync::Arc;
@@ -54,31 +54,32 @@ pub struct Settings {
     /// # }
     /// ```
     pub audit: Option<Arc<dyn Audit>>,
-    /// What the server is called on record, where that is not what it calls itself (`serverInfo.name`).
+    /// The server's name in the record, if it differs from `serverInfo.name`.
     pub server: Option<String>,
     /// How a refused tool call is answered.
     pub refusals: RefusalForm,
-    /// Who is told which of a client's roots are left out, and why: once for each root and change. It goes on record, too.
+    /// Called once per root and change with each root of a client that was excluded, and why. This is also recorded.
     pub left_out: Option<TellLeftOut>,
-    /// How a person names a root for this server: the end of the refusal that a client reads which shared no directories. For
-    /// example ``name one in `ROOTWARD_ROOTS` ``, which [`Settings::from_environment`] says.
+    /// How a user can name a root for this server: the last part of the refusal for a client that shared no
+    /// directories. For example ``name one in `ROOTWARD_ROOTS` ``, which [`Settings::from_environment`] sets.
     pub way: Option<&'static str>,
-    /// Who requests come from. By default all come from one without a name.
+    /// Who sends requests. By default all come from one principal without a name.
     pub principal: Principal,
     /// How long a modern client may take to send a call again.
     pub round_lifetime: Duration,
-    /// Seals what a modern client carries from one round to the next. Without it a key is made that lasts as long as the
-    /// process; several processes that serve one address need a common one.
+    /// Seals the state that a modern client carries from one round to the next. The default is a new key for each
+    /// process; several processes that serve one address need a common key.
     pub request_state: Option<RequestStateCodec>,
 }
 
 impl Settings {
-    /// The defaults, for the user whose home this is. A client may share what lies in it; other homes it may not.
+    /// The defaults, for the user with this home directory. A client may share directories in it, but not in other
+    /// homes.
     pub fn new(home: Option<PathBuf>) -> Settings {
         Settings::with_guard(GuardOptions { home, ..GuardOptions::default() })
     }
 
-    /// The defaults for the rest, where guards are made with this.
+    /// The defaults, with these guard options.
     pub fn with_guard(guard: GuardOptions) -> Settings {
         Settings {
             policy: Policy::default(),
@@ -98,9 +99,9 @@ impl Settings {
 }
 
 impl Settings {
-    /// What the environment says (`ROOTWARD_ROOTS` and its like, see [`rootward_core::env`]), and the defaults for the rest.
-    /// Rootward's own files are closed wherever the environment puts them. A value that means nothing is an error: to pass over a
-    /// ceiling that was misspelt would widen what it holds down.
+    /// The settings from the environment (`ROOTWARD_ROOTS` and so on, see [`rootward_core::env`]), with defaults for
+    /// the rest. Rootward's own files are closed wherever the environment puts them. An invalid value is an error:
+    /// ignoring a misspelled ceiling would widen access.
     pub fn from_environment(environment: &Environment) -> Result<Settings, EnvironmentError> {
         let directories = Directories::new(environment);
         let home = directories.home.clone();
@@ -111,7 +112,7 @@ impl Settings {
         if let (Some((fallback, _)), Some(home)) = (&said.fallback_dir, &settings.guard.home)
             && fallback.root.pattern.is_none()
         {
-            // One that lies elsewhere is looked for until it exists; so is one that cannot be made.
+            // If it is elsewhere or cannot be created, the service looks for it until it exists.
             let _ = make_private_directory_ambient(home, &fallback.root.path);
         }
         let place = |roots: Vec<Root>| RootSet::place_ambient(roots, &settings.validation);
@@ -131,7 +132,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// The defaults for the user and the places that the environment names; what else it says is not asked.
+    /// The defaults for the user and the directories that the environment names; ignores its other variables.
     fn of_user(environment: &Environment) -> Settings {
         let directories = Directories::new(environment);
         let home = directories.home.clone();
@@ -139,13 +140,13 @@ impl Settings {
         // SECURITY: a server that can write Rootward's settings chooses its own roots, wherever those settings are
         // (test: the_defaults_close_rootwards_own_places)
         settings.close(directories.closed_ambient(settings.guard.resolver).unwrap_or_else(|_| {
-            // Where one cannot be looked at, as they are spelled.
+            // If one cannot be resolved, close it as spelled.
             directories.own().map(|place| Restriction::own(place)).collect()
         }));
         settings
     }
 
-    /// Closes these places, too.
+    /// Closes these places as well.
     fn close(&mut self, places: Vec<Restriction>) {
         let rules = Restriction::standard().into_iter().chain(places);
         self.guard.restrictions = Arc::new(Restrictions::new(rules.collect()));
@@ -162,31 +163,33 @@ impl fmt::Debug for Settings {
     }
 }
 
-/// The defaults, for the user whose home is `HOME` in the environment. Rootward's own files are closed wherever it puts them.
+/// The defaults, for the user whose home is `HOME` in the environment. Rootward's own files are closed wherever the
+/// environment puts them.
 impl Default for Settings {
     fn default() -> Settings {
         Settings::of_user(&std::env::vars_os().collect())
     }
 }
 
-/// Makes sessions that share their settings. Cheap to clone; a server has one.
+/// Creates sessions that share their settings. Cheap to clone; a server has one.
 #[derive(Clone, Debug)]
 pub struct RootsService(Arc<Ground>);
 
 #[derive(Debug)]
 pub(crate) struct Ground {
     pub(crate) settings: Settings,
-    /// What the owners of all sessions' roots have in common.
+    /// Terms shared by the owners of all sessions' roots.
     pub(crate) terms: Arc<Terms>,
-    /// None where the system has no randomness to make a key from: then there are no rounds.
+    /// `None` if the system has no randomness for a key: then modern calls cannot take rounds.
     pub(crate) seal: Option<RequestStateCodec>,
-    /// Sessions by the names that HTTP has for them.
+    /// Sessions by HTTP session id.
     pub(crate) http: crate::http::HttpSessions,
-    /// What may change while sessions run: the sources, and what is closed.
+    /// The sources and restrictions, which may change while sessions run.
     pub(crate) given: GivenNow,
-    /// Which roots of the last modern request are left out: a request has no session that would know what was told before.
+    /// Which roots of the last modern request were excluded: a request has no session that could remember what was
+    /// reported.
     pub(crate) left_out: Mutex<LeftOutNews>,
-    /// Counts sessions, to tell them apart on record.
+    /// Counts sessions, to tell them apart in the record.
     sessions: AtomicU64,
 }
 
@@ -208,7 +211,7 @@ impl RootsService {
         }))
     }
 
-    /// A service with what the environment of the process says.
+    /// A service with the settings from the process environment.
     pub fn from_environment() -> Result<RootsService, EnvironmentError> {
         Ok(RootsService::new(Settings::from_environment(&std::env::vars_os().collect())?))
     }
@@ -222,12 +225,12 @@ impl RootsService {
         &self.0
     }
 
-    /// The roots of a new session. Its state goes when the last clone does.
+    /// The roots of a new session. Its state is dropped with the last clone.
     pub fn session(&self) -> Session {
         self.session_of(String::new)
     }
 
-    /// The same, of a server that calls itself so.
+    /// Like [`RootsService::session`], for a server with this name.
     pub(crate) fn session_of(&self, server: impl FnOnce() -> String) -> Session {
         Session::new(Arc::clone(&self.0), self.0.server_name(server))
     }
@@ -252,7 +255,7 @@ impl Ground {
         self.sessions.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// What asks, for the record; nothing where none is kept.
+    /// The requester for the record; empty if nothing is recorded.
     pub(crate) fn requester(&self, method: &str, subject: &str) -> String {
         match self.settings.audit {
             Some(_) => format!("{method} {subject}").trim_end().to_owned(),

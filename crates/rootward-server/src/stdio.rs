@@ -15,7 +15,7 @@ use crate::flow::UnderWay;
 
 const CHUNK: usize = 8 << 10;
 
-/// What the memory for lines may keep when a long one has passed.
+/// How much line buffer to keep after a long line.
 const KEPT: usize = 256 << 10;
 
 /// The transport of a server on standard input and output.
@@ -30,21 +30,21 @@ fn lines<R, W>(read: R, write: W) -> Exchange<LinesIn<R>, LinesOut<W>> {
     Exchange::new(incoming, LinesOut(Arc::new(Mutex::new(Write { into: write, line: Vec::new() }))))
 }
 
-/// Lines that are read.
+/// Reads lines.
 pub(crate) struct LinesIn<R> {
     read: R,
-    /// What was read and is not taken yet.
+    /// Bytes that were read but not consumed yet.
     buffer: BytesMut,
-    /// How much of it has no line's end in it.
+    /// How many of them are known to contain no newline.
     searched: usize,
-    /// The line that is too long to be taken, while it passes.
+    /// Set while skipping a line that is too long.
     oversized: Option<IdFinder>,
 }
 
-/// Lines that are written.
+/// Writes lines.
 pub(crate) struct LinesOut<W>(Arc<Mutex<Write<W>>>);
 
-/// Where lines are written, and the memory in which each is made.
+/// The output stream, and the buffer in which each line is built.
 struct Write<W> {
     into: W,
     line: Vec<u8>,
@@ -82,7 +82,7 @@ impl<R: AsyncRead + Send + Unpin> Incoming for LinesIn<R> {
             self.buffer = BytesMut::new();
         }
         self.buffer.reserve(CHUNK);
-        // To drop this loses nothing: what was read is in the buffer, or was not read.
+        // Safe to drop: bytes that were read are in the buffer.
         match self.read.read_buf(&mut self.buffer).await {
             Ok(0) => More::Ended,
             Ok(_) => More::Arrived,
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
     use crate::flow::MOST_REQUESTS;
 
-    /// What is received of these bytes, and what is answered without being received.
+    /// The messages received from these bytes, and the answers to those that were rejected.
     async fn exchange(bytes: &[u8]) -> (Vec<RxJsonRpcMessage<RoleServer>>, Vec<Value>) {
         let mut answers = Vec::new();
         let mut received = Vec::new();
@@ -168,7 +168,7 @@ mod tests {
         }
         let not_text = exchange(b"\xff\xfe\n").await.1;
         assert_eq!(not_text[0]["error"]["code"], -32700);
-        // Nobody waits for an answer to these.
+        // These need no answer.
         for line in ["{\"jsonrpc\":\"2.0\",\"method\":7}", "{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{}}"] {
             let (received, answers) = exchange(format!("{line}\n").as_bytes()).await;
             assert!(received.is_empty() && answers.is_empty(), "{line}");
@@ -200,7 +200,7 @@ mod tests {
         }
     }
 
-    /// Requests wait for others to be answered, and what they may wait for themselves does not.
+    /// Requests wait for others to be answered; messages that a request may wait for do not.
     #[tokio::test]
     async fn no_more_requests_are_under_way_than_may_be() {
         let ping = |id: usize| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}\n");
@@ -221,7 +221,7 @@ mod tests {
         }
         assert!(matches!(lines.receive().await, Some(JsonRpcMessage::Response(_))));
         assert!(matches!(lines.receive().await, Some(JsonRpcMessage::Notification(_))));
-        // Nothing comes before an answer is written; then the next, but for the one that was taken back.
+        // Nothing arrives before an answer is written; then the next request does, except the canceled one.
         for number in MOST_REQUESTS + 1..2 * MOST_REQUESTS {
             let waited = tokio::time::timeout(std::time::Duration::from_millis(1), lines.receive()).await;
             assert!(waited.is_err(), "{number}");
@@ -250,7 +250,7 @@ mod tests {
     #[tokio::test]
     async fn cursors_are_kept() {
         let list = br#"{"jsonrpc":"2.0","id":1,"result":{"nextCursor":"c","roots":[]}}"#;
-        // However long the line is, as long as it is taken.
+        // Any length up to the limit works.
         for padding in [0, CHUNK, LONGEST - list.len() - 1] {
             let (received, _) = exchange(&[&b" ".repeat(padding), &list[..], b"\n"].concat()).await;
             let message = serde_json::to_string(&received[0]).unwrap();

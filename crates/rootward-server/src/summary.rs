@@ -1,4 +1,4 @@
-//! What is in force, in words and data: for models, for users, for the tool `get-roots`.
+//! The current roots as text and data: for models, for users, for the tool `get-roots`.
 
 use rmcp::model::{JsonObject, MetaObject, ReadResourceResult, Resource, ResourceContents};
 use rootward_core::cursor::PAGE_SIZE;
@@ -13,38 +13,39 @@ use serde_json::value::RawValue;
 use crate::error::PageError;
 use crate::roots::Roots;
 
-/// The address of the resource that tells what is in force.
+/// The URI of the resource that shows the current roots.
 pub const ROOTS_URI: &str = "rootward://roots";
 
 /// A sentence for a server's instructions.
 pub const ROOTS_SENTENCE: &str = "File paths are held to the roots, the directories that the user shares with this server: \
                                   a path outside them is refused. The resource `rootward://roots` tells which are in force.";
 
-/// What is in force. Serialises to the answer of `get-roots`.
+/// The current roots. Serializes to the answer of `get-roots`.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RootsSummary {
-    /// Whether the client can be asked.
+    /// Whether the client supports roots.
     pub supports_roots: bool,
-    /// Whether it says when its roots change.
+    /// Whether the client reports when its roots change.
     pub roots_list_changed: bool,
-    /// How many roots there are in all.
+    /// The total number of roots.
     pub roots_count: usize,
-    /// The roots of this page; behind the last of them the client's roots of other schemes, which open nothing.
+    /// The roots of this page. After the last of them come the client's roots with other schemes, which grant no
+    /// access.
     pub roots: Vec<SummaryRoot>,
-    /// The paths of those that have one.
+    /// The paths of the roots that have one.
     pub file_paths: Vec<String>,
-    /// The roots that the client named and that are left out.
+    /// The client's roots that were excluded.
     pub left_out: Vec<SummaryLeftOut>,
     /// The client's state.
     pub state: State,
-    /// Why these, in words.
+    /// Why these roots are current, as text.
     pub why: String,
-    /// The number of these roots.
+    /// The generation of these roots.
     pub generation: u64,
     /// How the client's roots and the ceiling combine.
     pub mode: Mode,
-    /// Where the next page begins, if there is one.
+    /// The cursor of the next page, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
@@ -52,25 +53,25 @@ pub struct RootsSummary {
 /// One root of a summary.
 #[derive(Clone, Debug, Serialize)]
 pub struct SummaryRoot {
-    /// Its URI; none where the path has none, because it is not UTF-8.
+    /// Its URI; `None` if the path is not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uri: Option<String>,
     /// Its name.
     pub name: String,
-    /// What may be done below it.
+    /// The access that it gives.
     pub access: Access,
-    /// The operator's pattern that it was found by.
+    /// The operator's pattern that matched it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
-    /// What its entry carried besides.
+    /// The `_meta` of its entry.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Box<RawValue>>,
 }
 
-/// A root that the client named and that is left out.
+/// A root from the client that was excluded.
 #[derive(Clone, Debug, Serialize)]
 pub struct SummaryLeftOut {
-    /// As the client named it.
+    /// The URI as the client sent it.
     pub uri: String,
     /// `unusable`, `refused` or `unavailable`.
     pub reason: LeftOutKind,
@@ -103,10 +104,10 @@ fn raw(meta: Option<&str>) -> Option<Box<RawValue>> {
 }
 
 impl Roots {
-    /// What is in force, for whoever asks; the part that begins at `cursor`.
+    /// A summary of the current roots: the page that begins at `cursor`.
     pub fn summary(&self, cursor: Option<&str>) -> Result<RootsSummary, PageError> {
         let page = self.page(cursor)?;
-        // At the end: on the last page.
+        // They come last, so on the last page.
         let others = if page.next.is_none() { self.others() } else { &[] };
         let others = others.iter().map(SummaryRoot::other);
         Ok(RootsSummary {
@@ -128,20 +129,20 @@ impl Roots {
         })
     }
 
-    /// All roots in force, as data.
+    /// All current roots, as data.
     pub fn entries(&self) -> Vec<SummaryRoot> {
         self.list().iter().map(SummaryRoot::new).collect()
     }
 
-    /// The contents of [`ROOTS_URI`], or of its later pages, which have `?cursor=` and a cursor behind it; none for any other
-    /// address.
+    /// The contents of [`ROOTS_URI`], or of its later pages, whose URIs end in `?cursor=` and a cursor; `None` for any
+    /// other URI.
     pub fn read_resource(&self, uri: &str) -> Option<Result<ReadResourceResult, PageError>> {
         let cursor = match uri.strip_prefix(ROOTS_URI)? {
             "" => None,
             rest => Some(rest.strip_prefix("?cursor=")?),
         };
         Some(self.summary(cursor).map(|summary| {
-            // Numbers and texts only: it cannot fail.
+            // Cannot fail: it has only numbers and strings.
             let text = serde_json::to_string_pretty(&summary).unwrap_or_default();
             let contents = ResourceContents::text(text, uri).with_mime_type("application/json");
             ReadResourceResult::new(vec![contents])
@@ -150,13 +151,13 @@ impl Roots {
 }
 
 impl Roots {
-    /// Names the roots, for a server's instructions or a description: at most a few.
+    /// Names a few of the roots, for a server's instructions or a description.
     pub fn sentence(&self) -> String {
         self.published().sentence()
     }
 }
 
-/// The resource, as it stands in a list of resources: with the roots in its description and its `_meta`, where they are known.
+/// The entry in a resource list, with the roots in its description and its `_meta` if they are known.
 pub fn roots_resource(roots: Option<&Roots>) -> Resource {
     let about = "The directories that the user shares with this server, and what may be done in each.";
     let now = roots.map_or_else(|| "The client has not named them yet.".to_owned(), Roots::sentence);

@@ -1,4 +1,5 @@
-//! Environment variables under an author's own names: a server that had settings before it had roots keeps their names.
+//! Environment variables under an author's own names, so that a server that had settings before it had roots can keep
+//! their names.
 
 use std::ffi::{OsStr, OsString};
 
@@ -9,8 +10,8 @@ use crate::settings::Settings;
 
 /// A server's own names for settings of its roots.
 ///
-/// A variable that is named here and set counts in place of Rootward's own (`ROOTWARD_ROOTS` and the like), which is read otherwise. Messages
-/// about a bad value name the variable that was set.
+/// If a variable named here is set, it replaces Rootward's own (`ROOTWARD_ROOTS` and so on); otherwise Rootward's own
+/// is read. Messages about a bad value name the variable that was set.
 ///
 /// ```
 /// use rootward_server::{OwnVariables, RootsService};
@@ -30,15 +31,15 @@ use crate::settings::Settings;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct OwnVariables {
-    /// The author's name, and Rootward's.
+    /// The author's name and Rootward's name.
     names: Vec<(&'static str, &'static str)>,
-    /// The one that names the only roots there are.
+    /// The variable that names the only roots.
     only: Option<&'static str>,
     fallback: Option<&'static str>,
     system: SystemPlaces,
 }
 
-/// Whether the operator may name directories of the system.
+/// Whether the operator may name system directories.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum SystemPlaces {
     #[default]
@@ -52,26 +53,26 @@ impl OwnVariables {
         OwnVariables::default()
     }
 
-    /// The roots of the operator, a list like `PATH`: the client's roots are narrowed to them (`ROOTWARD_ROOTS`).
+    /// The operator's roots, a list like `PATH`: the client's roots are narrowed to them (`ROOTWARD_ROOTS`).
     #[must_use]
     pub fn roots(self, name: &'static str) -> OwnVariables {
         self.named(name, env::ROOTS)
     }
 
-    /// The only roots there are, a list like `PATH`: where it is set, the client is not asked (`ROOTWARD_ROOTS` with
+    /// The only roots, a list like `PATH`: if it is set, the client is not asked (`ROOTWARD_ROOTS` with
     /// `ROOTWARD_IGNORE_CLIENT`).
     #[must_use]
     pub fn only_roots(self, name: &'static str) -> OwnVariables {
         OwnVariables { only: Some(name), ..self.named(name, env::ROOTS) }
     }
 
-    /// A switch: only the client's roots give access, and no fallback (`ROOTWARD_STRICT`).
+    /// A switch: only the client's roots give access, without a fallback (`ROOTWARD_STRICT`).
     #[must_use]
     pub fn strict(self, name: &'static str) -> OwnVariables {
         self.named(name, env::STRICT)
     }
 
-    /// A switch: the fallback directory alone, whatever the client says (`ROOTWARD_FALLBACK_ONLY`).
+    /// A switch: use only the fallback directory, whatever the client says (`ROOTWARD_FALLBACK_ONLY`).
     #[must_use]
     pub fn fallback_only(self, name: &'static str) -> OwnVariables {
         self.named(name, env::FALLBACK_ONLY)
@@ -83,19 +84,19 @@ impl OwnVariables {
         self.named(name, env::FALLBACK_DIR)
     }
 
-    /// How long a client's list holds, in milliseconds (`ROOTWARD_ROOTS_TTL_MS`).
+    /// How long a client's list is valid, in milliseconds (`ROOTWARD_ROOTS_TTL_MS`).
     #[must_use]
     pub fn cache_milliseconds(self, name: &'static str) -> OwnVariables {
         self.named(name, env::ROOTS_TTL_MS)
     }
 
-    /// The fallback directory where no variable names one: absolute, or in the home as `~/…`.
+    /// The fallback directory if no variable names one: an absolute path, or `~/…` in the home directory.
     #[must_use]
     pub fn usual_fallback(self, directory: &'static str) -> OwnVariables {
         OwnVariables { fallback: Some(directory), ..self }
     }
 
-    /// Refuses directories of the system and secret places in the variables, too. By default only a client may not name them.
+    /// Also refuses system directories and secret places in the variables. By default only clients may not name them.
     #[must_use]
     pub fn without_system_places(self) -> OwnVariables {
         OwnVariables { system: SystemPlaces::Refused, ..self }
@@ -106,7 +107,7 @@ impl OwnVariables {
         self
     }
 
-    /// The settings that these variables say, with the defaults for the rest.
+    /// The settings from these variables, with defaults for the rest.
     pub fn settings(
         &self,
         variables: impl IntoIterator<Item = (OsString, OsString)>,
@@ -119,7 +120,8 @@ impl OwnVariables {
             .collect();
         let only = self.only.filter(|only| set.iter().any(|(name, ..)| name == only));
         for (_, meaning, value) in &set {
-            // Strict forbids what stands in for the client's roots, and where these are the only ones nothing does.
+            // Strict mode forbids substitutes for the client's roots. If these are the only roots, there is no
+            // substitute.
             let value = if only.is_some() && *meaning == env::STRICT { OsString::new() } else { value.clone() };
             given.push(((*meaning).into(), value));
         }
@@ -129,7 +131,7 @@ impl OwnVariables {
         if let Some(fallback) = self.fallback.filter(|_| value(&given, env::FALLBACK_DIR).is_none()) {
             given.push((env::FALLBACK_DIR.into(), fallback.into()));
         }
-        // The last of two counts.
+        // If a variable appears twice, the last one wins.
         let environment: Environment = given.into_iter().collect();
         let settings = Settings::from_environment(&environment).map_err(|error| in_own_words(error, only, &set))?;
         self.judge(&settings, only)?;
@@ -158,17 +160,17 @@ impl OwnVariables {
     }
 }
 
-/// A variable that is set, and not to nothing.
+/// The value of a variable that is set and not empty.
 fn value<'g>(given: &'g [(OsString, OsString)], name: &str) -> Option<&'g OsStr> {
     let found = given.iter().rev().find(|(given, _)| given == OsStr::new(name));
     found.map(|(_, value)| value.as_os_str()).filter(|value| !value.is_empty())
 }
 
-/// The error, with the names that the user knows.
+/// The error, with the variable names that the user knows.
 fn in_own_words(error: EnvironmentError, only: Option<&str>, set: &[(&str, &str, OsString)]) -> EnvironmentError {
     let mut names: Vec<(&str, &str)> = set.iter().map(|&(name, meaning, _)| (meaning, name)).collect();
     names.extend(only.map(|only| (env::IGNORE_CLIENT, only)));
-    // One name of Rootward's is the beginning of another.
+    // Longest first: some of Rootward's names are prefixes of others.
     names.sort_by_key(|(meaning, _)| std::cmp::Reverse(meaning.len()));
     let reworded = |text: String| names.iter().fold(text, |text, (meaning, name)| text.replace(meaning, name));
     EnvironmentError { says: reworded(error.says), hint: reworded(error.hint) }
@@ -215,7 +217,7 @@ mod tests {
     #[test]
     fn the_usual_fallback_gives_way() {
         let fallback = |variables: &[(&str, &str)]| settings(variables).unwrap().sources.fallback;
-        // In the home it is made; elsewhere it need not exist yet.
+        // It is created if it is in the home directory; elsewhere it need not exist yet.
         assert!(fallback(&[]).roots()[0].root.path.ends_with(".x"));
         assert_eq!(fallback(&[("ROOTWARD_FALLBACK_DIR", "/none/here")]).refused()[0].text, "/none/here");
     }

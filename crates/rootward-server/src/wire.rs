@@ -14,7 +14,7 @@ use rootward_protocol::{HostLimits, keys, method};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
-/// The question; with a cursor, for the part of the list that begins there.
+/// The `roots/list` request; with a cursor, for the page that begins there.
 pub(crate) fn list_roots(cursor: Option<&str>) -> ServerRequest {
     match cursor {
         None => ServerRequest::ListRootsRequest(ListRootsRequest::default()),
@@ -24,8 +24,8 @@ pub(crate) fn list_roots(cursor: Option<&str>) -> ServerRequest {
     }
 }
 
-/// Takes the progress token off a question: rmcp gives every request one, and a list reports no progress. Without it the
-/// question has no `params`.
+/// Removes the progress token from a request: rmcp adds one to every request, but a list reports no progress. Without
+/// it the request has no `params`.
 pub(crate) fn without_progress_token(request: &mut ServerRequest) {
     let pages = matches!(request, ServerRequest::CustomRequest(custom) if custom.method == method::LIST_ROOTS);
     if pages || matches!(request, ServerRequest::ListRootsRequest(_)) {
@@ -37,7 +37,7 @@ pub(crate) fn without_progress_token(request: &mut ServerRequest) {
     }
 }
 
-/// The question, as a modern server puts it: in place of a result.
+/// The question as a modern server asks it: instead of a result.
 pub(crate) fn list_roots_input(cursor: Option<&str>) -> InputRequest {
     let mut question = ListRootsRequest::default();
     if let Some(cursor) = cursor {
@@ -48,7 +48,7 @@ pub(crate) fn list_roots_input(cursor: Option<&str>) -> InputRequest {
     InputRequest::ListRoots(question)
 }
 
-/// Whether the client said that it pages its list.
+/// Whether the client declared that it pages its list.
 pub(crate) fn paging(capabilities: Option<&ClientCapabilities>) -> Paging {
     let declared = capabilities.is_some_and(|capabilities| {
         capabilities.extensions.as_ref().is_some_and(|extensions| extensions.contains_key(keys::PAGING))
@@ -57,7 +57,7 @@ pub(crate) fn paging(capabilities: Option<&ClientCapabilities>) -> Paging {
     if declared { Paging::Declared } else { Paging::NotDeclared }
 }
 
-/// What the client's own sandbox allows a request to touch, where the client says so.
+/// What the client's own sandbox allows a request to touch, if the client says so.
 pub(crate) fn limits(context: &RequestContext<RoleServer>) -> Option<Arc<HostLimits>> {
     let states = keys::SANDBOX_STATES.iter().filter_map(|key| context.meta.get(*key));
     let states: Vec<_> =
@@ -65,7 +65,8 @@ pub(crate) fn limits(context: &RequestContext<RoleServer>) -> Option<Arc<HostLim
     (!states.is_empty()).then(|| Arc::new(HostLimits::read_all(states.iter().map(|state| &**state))))
 }
 
-/// An answer as it was sent, as far as rmcp kept it: it reads results by trial, and one bad entry makes the list a custom result.
+/// The answer as sent, as far as rmcp kept it: rmcp parses results by trial, and one bad entry turns the list into a
+/// custom result.
 pub(crate) fn raw(result: ClientResult) -> Value {
     match result {
         ClientResult::CustomResult(custom) => custom.0,
@@ -73,7 +74,7 @@ pub(crate) fn raw(result: ClientResult) -> Value {
     }
 }
 
-/// What the client declared.
+/// The client's declared support for roots.
 pub(crate) fn support(capabilities: Option<&ClientCapabilities>) -> Support {
     match capabilities.and_then(|capabilities| capabilities.roots.as_ref()) {
         None => Support::No,
@@ -82,7 +83,7 @@ pub(crate) fn support(capabilities: Option<&ClientCapabilities>) -> Support {
     }
 }
 
-/// Whether a request of this method has params of its own in the protocol.
+/// Whether the protocol defines params for this method.
 pub(crate) fn is_known_request(method: &str) -> bool {
     matches!(
         method,

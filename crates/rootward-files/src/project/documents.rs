@@ -1,4 +1,4 @@
-//! Documentation: which files are, what kind each is, and what it is called.
+//! Finds documentation files, their kind and their title.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -11,13 +11,13 @@ use super::shown;
 use super::survey::Budget;
 use crate::failure::Failure;
 
-/// How many documents are kept from one walk.
+/// How many documents to keep from one walk.
 const MOST_KEPT: usize = 20_000;
 
-/// How much of a document is read for its title, in bytes.
+/// How much of a document to read for its title, in bytes.
 const BEGINNING: usize = 2 << 10;
 
-/// What a document is; the order in which they are listed.
+/// The kind of a document, in list order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Kind {
     Readme,
@@ -50,7 +50,7 @@ pub(crate) struct Document {
     pub(crate) bytes: u64,
 }
 
-/// What a file is; none if it is no documentation.
+/// The kind of a file; `None` if it is not documentation.
 fn kind(below: &Path, name: &OsStr) -> Option<Kind> {
     let name = name.to_string_lossy().to_ascii_lowercase();
     let (stem, extension) = name.split_once('.').unwrap_or((name.as_str(), ""));
@@ -80,7 +80,7 @@ fn kind(below: &Path, name: &OsStr) -> Option<Kind> {
     }
 }
 
-/// The documents below a directory, the most general first, and whether there are more than are kept.
+/// The documents below a directory, the most general first, and whether there are more.
 pub(crate) fn find(grant: &Grant, budget: &Budget<'_>) -> Result<(Vec<Document>, bool), Failure> {
     if grant.kind() != Some(FileKind::Directory) {
         let bytes = grant.metadata()?.size;
@@ -109,7 +109,7 @@ pub(crate) fn find(grant: &Grant, budget: &Budget<'_>) -> Result<(Vec<Document>,
     Ok((documents, more))
 }
 
-/// What a document calls itself, by its first heading. It is decided once more, by its path.
+/// The title of a document: its first heading. The guard checks its path again.
 pub(crate) fn title(roots: &Roots, path: &Path) -> Option<String> {
     let extension = path.extension().map(OsStr::to_ascii_lowercase);
     if extension.is_some_and(|extension| extension == "pdf" || extension == "ipynb") {
@@ -131,7 +131,7 @@ fn heading(text: &str) -> Option<String> {
         let underline = line.len() >= 3
             && line.bytes().all(|byte| Some(&byte) == line.as_bytes().first())
             && line.starts_with(['=', '-', '~', '*', '^', '#']);
-        // Front matter is underlined, too; it begins with a line and has no text above.
+        // Front matter also ends in an underline, but has no heading text above it.
         if underline && !before.is_empty() && !before.contains(": ") {
             return Some(shown(before.trim()));
         }

@@ -1,4 +1,5 @@
-//! What a file's name says about its language. Data and prose (JSON, YAML, Markdown) are not languages here: they would outweigh the code.
+//! Detects a file's language by its name. Data and prose (JSON, YAML, Markdown) do not count as languages: they would
+//! outweigh the code.
 
 use std::ffi::OsStr;
 

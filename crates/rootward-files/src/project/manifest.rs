@@ -1,7 +1,8 @@
-//! What a manifest says: the project's name, where it starts, and what to run.
+//! Reads manifests: the project's name, its entry points and its commands.
 //!
-//! A manifest is a stranger's text. It is read up to a limit, by parsers that bound their depth. Words from it become part of a command only
-//! if they cannot mean anything but a name to a shell, and a path from it is shown only if it stays below the manifest's directory.
+//! A manifest is untrusted text. It is read up to a limit, by parsers with a depth limit. Words from it become part of
+//! a command only if every shell reads them as plain names, and a path from it is shown only if it stays below the
+//! manifest's directory.
 
 mod cargo;
 mod go;
@@ -22,10 +23,10 @@ use super::marker::{Beside, System};
 use super::shown;
 use crate::name::on_one_line;
 
-/// The largest manifest that is read, in bytes.
+/// The largest manifest to read, in bytes.
 const LARGEST: u64 = 256 << 10;
 
-/// How many commands, and how many starting points, one manifest gives.
+/// How many commands, and how many entry points, to take from one manifest.
 const MOST_COMMANDS: usize = 40;
 const MOST_STARTS: usize = 20;
 
@@ -57,7 +58,7 @@ impl Purpose {
         }
     }
 
-    /// What scripts and targets with this name are usually for.
+    /// The usual purpose of scripts and targets with this name.
     fn of_name(name: &str) -> Purpose {
         match name.split([':', '-', '_']).next().unwrap_or(name) {
             "install" | "setup" | "bootstrap" => Purpose::Install,
@@ -71,12 +72,12 @@ impl Purpose {
     }
 }
 
-/// Something to run in the manifest's directory.
+/// A command to run in the manifest's directory.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Command {
     pub(crate) purpose: Purpose,
     pub(crate) line: String,
-    /// What the manifest says that it does.
+    /// The manifest's description of the command.
     pub(crate) does: Option<String>,
 }
 
@@ -94,20 +95,20 @@ impl Command {
     }
 }
 
-/// What a manifest says.
+/// The contents of a manifest.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub(crate) struct Facts {
     pub(crate) name: Option<String>,
     pub(crate) version: Option<String>,
     pub(crate) commands: Vec<Command>,
-    /// Where the project starts, below the manifest's directory.
+    /// The project's entry points, below the manifest's directory.
     pub(crate) starts: Vec<String>,
-    /// Whether it has members, whose commands are run from its directory.
+    /// Whether it has members, whose commands run from its directory.
     pub(crate) workspace: bool,
 }
 
 impl Facts {
-    /// Adds a starting point that the manifest names, if it stays below the manifest's directory.
+    /// Adds an entry point from the manifest, if it stays below the manifest's directory.
     fn start(&mut self, path: &str) {
         let path = path.strip_prefix("./").unwrap_or(path);
         // SECURITY: a manifest cannot have a place outside named as part of the project
@@ -121,7 +122,7 @@ impl Facts {
         }
     }
 
-    /// Adds a script or target that the manifest names.
+    /// Adds a script or target from the manifest.
     fn script(&mut self, before: &str, name: &str, does: Option<&str>) {
         if is_word(name) && self.commands.len() < MOST_COMMANDS {
             let does = does.map(shown);
@@ -134,7 +135,7 @@ impl Facts {
     }
 }
 
-/// Whether a text is one word to every shell, and no option.
+/// Whether every shell reads a text as one word, and it is not an option.
 // SECURITY: a model may run what it is shown, so a script's name brings no second command
 // (test: a_script_whose_name_is_a_command_is_not_shown)
 fn is_word(text: &str) -> bool {
@@ -146,7 +147,7 @@ fn is_word(text: &str) -> bool {
 #[derive(Debug)]
 pub(crate) struct Manifest {
     pub(crate) system: System,
-    /// Its path below the place that was walked.
+    /// Its path below the top of the walk.
     pub(crate) below: PathBuf,
     pub(crate) facts: Facts,
     /// Why it was not read.
@@ -154,7 +155,7 @@ pub(crate) struct Manifest {
 }
 
 impl Manifest {
-    /// The directory that it lies in, below the place that was walked.
+    /// Its directory, below the top of the walk.
     pub(crate) fn directory(&self) -> &Path {
         self.below.parent().unwrap_or(Path::new(""))
     }
@@ -172,12 +173,12 @@ impl Manifest {
     }
 }
 
-/// A path below a place, which may be empty.
+/// Joins a path below a place, which may be empty.
 pub(crate) fn joined(top: &Path, below: &Path) -> PathBuf {
     if below.as_os_str().is_empty() { top.to_owned() } else { top.join(below) }
 }
 
-/// Reads a manifest that a walk found. It is decided once more, by its path: what lies there now may be another object.
+/// Reads a manifest that a walk found. The guard checks its path again, because a different file may be there by now.
 pub(crate) fn read(roots: &Roots, top: &Grant, below: PathBuf, system: System, beside: &Beside) -> Manifest {
     let path = joined(&top.named_path(), &below);
     let (facts, problem) = match text(roots, &path, system) {
@@ -191,7 +192,7 @@ pub(crate) fn read(roots: &Roots, top: &Grant, below: PathBuf, system: System, b
     Manifest { system, below, facts, problem }
 }
 
-/// The text of a manifest; none where its system's manifests are not read.
+/// The text of a manifest; `None` if manifests of its system are not read.
 fn text(roots: &Roots, path: &Path, system: System) -> Result<Option<String>, String> {
     if let System::Other(_) = system {
         return Ok(None);
@@ -219,7 +220,7 @@ fn facts(system: System, text: &str, beside: &Beside) -> Result<Facts, String> {
     }
 }
 
-/// What holds for a system whatever its manifest says.
+/// The facts about a system that do not depend on its manifest.
 fn fallback(system: System, beside: &Beside) -> Facts {
     let empty = match system {
         System::Cargo | System::Python | System::Go => "",
@@ -230,7 +231,7 @@ fn fallback(system: System, beside: &Beside) -> Facts {
     facts(system, empty, beside).unwrap_or_default()
 }
 
-/// A text of a table, on one line.
+/// A string from a table, on one line.
 fn toml_text(table: Option<&toml::Table>, key: &str) -> Option<String> {
     table?.get(key)?.as_str().map(shown)
 }
@@ -239,7 +240,7 @@ fn toml_table<'t>(table: &'t toml::Table, way: &[&str]) -> Option<&'t toml::Tabl
     way.iter().try_fold(table, |table, key| table.get(*key)?.as_table())
 }
 
-/// Why a manifest cannot be read, in one line.
+/// Why a manifest is malformed, in one line.
 fn malformed(what: &str, error: impl std::fmt::Display) -> String {
     let error = error.to_string();
     let first = error.lines().next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Names that say which build system a directory uses: manifests, and the lock files and wrapper scripts beside them.
+//! Detects a directory's build system by file names: manifests, and the lock files and wrapper scripts next to them.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -13,7 +13,7 @@ pub(crate) enum System {
     Maven,
     Gradle,
     Make,
-    /// One whose manifests are named and not read.
+    /// A build system whose manifests are listed but not read.
     Other(&'static str),
 }
 
@@ -33,16 +33,16 @@ impl System {
     }
 }
 
-/// What a name says.
+/// What a file name indicates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Marker {
     /// A manifest of this system.
     Manifest(System),
-    /// A file beside a manifest that says how the system is called.
+    /// A file next to a manifest that determines which command to use.
     Beside,
 }
 
-/// What the name of a file says; none for most.
+/// What a file name indicates; `None` for most names.
 pub(crate) fn marker(name: &OsStr) -> Option<Marker> {
     Some(match name.to_str()? {
         "Cargo.toml" => Marker::Manifest(System::Cargo),
@@ -78,7 +78,7 @@ pub(crate) fn marker(name: &OsStr) -> Option<Marker> {
     })
 }
 
-/// The markers beside a manifest, by name.
+/// The marker files next to a manifest, by name.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Beside(BTreeSet<String>);
 

@@ -1,4 +1,4 @@
-//! One root in a few figures: how much is in it, in which languages, which manifests, where its programs start.
+//! A summary of one root: its size, its languages, its manifests and its entry points.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -14,46 +14,46 @@ use super::marker::{Beside, Marker, System, marker};
 use super::survey::{Budget, Place};
 use crate::failure::Failure;
 
-/// How many files that say something of a build are kept from one walk.
+/// How many marker files to keep from one walk.
 const MOST_MARKERS: usize = 5000;
 
-/// How many manifests of one root are read.
+/// How many manifests to read per root.
 const MOST_MANIFESTS: usize = 100;
 
-/// How many files where a program may start are kept from one walk, and how many are told.
+/// How many possible entry points to keep from one walk, and how many to show.
 const MOST_CANDIDATES: usize = 5000;
 const MOST_STARTS: usize = 50;
 
-/// How much is to be known.
+/// How much to collect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Detail {
     /// Everything.
     Whole,
-    /// The manifests.
+    /// Only the manifests.
     Manifests,
 }
 
-/// One root.
+/// The summary of one root.
 #[derive(Debug)]
 pub(crate) struct Overview {
     pub(crate) path: PathBuf,
     pub(crate) name: Option<String>,
-    /// Why it could not be looked at.
+    /// Why it could not be read.
     pub(crate) problem: Option<String>,
     pub(crate) counted: Counted,
     /// By size, largest first.
     pub(crate) languages: Vec<(&'static str, Share)>,
-    /// Those at the top first.
+    /// Top-level manifests first.
     pub(crate) manifests: Vec<Manifest>,
-    /// Paths below the root.
+    /// Entry points, as paths below the root.
     pub(crate) starts: Vec<PathBuf>,
     /// How many directories could not be listed.
     pub(crate) unread: usize,
-    /// Whether there is more than is told.
+    /// Whether the summary is incomplete.
     pub(crate) more: bool,
 }
 
-/// How much there is.
+/// File, directory and byte counts.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub(crate) struct Counted {
     pub(crate) files: u64,
@@ -61,14 +61,14 @@ pub(crate) struct Counted {
     pub(crate) bytes: u64,
 }
 
-/// How much of it is in one language.
+/// The counts of one language.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub(crate) struct Share {
     pub(crate) files: u64,
     pub(crate) bytes: u64,
 }
 
-/// What a walk collects, from several threads.
+/// The data that a walk collects, from several threads.
 #[derive(Default)]
 struct Collected {
     counted: Counted,
@@ -105,7 +105,7 @@ impl Collected {
 }
 
 impl Overview {
-    /// Looks at a root. What keeps it from that is in the overview; only a call that its client took back fails.
+    /// Summarizes a root. Problems are part of the overview; this fails only if the client canceled the call.
     pub(crate) fn of(place: Place, detail: Detail, roots: &Roots, budget: &Budget<'_>) -> Result<Overview, Failure> {
         let Place { path, name, grant } = place;
         let nothing = |problem| Overview {
@@ -140,10 +140,10 @@ impl Overview {
 
 fn collect(grant: &Grant, detail: Detail, budget: &Budget<'_>) -> Result<(Collected, usize), Failure> {
     if grant.kind() != Some(FileKind::Directory) {
-        // Also where there is nothing: then this says so.
+        // If nothing exists here, this returns the error.
         let bytes = grant.metadata()?.size;
         let mut collected = Collected::default();
-        // A manifest that is a root by itself has no directory to run anything in.
+        // No name: a manifest that is itself a root has no directory to run anything in.
         collected.file(Path::new(""), OsStr::new(""), bytes);
         if let Some(language) = grant.named_path().file_name().and_then(language) {
             collected.languages.insert(language, Share { files: 1, bytes });
@@ -153,7 +153,7 @@ fn collect(grant: &Grant, detail: Detail, budget: &Budget<'_>) -> Result<(Collec
     let collected = Mutex::new(Collected::default());
     let unread = budget.walk(grant, |entry: &WalkEntry<'_>| {
         let bytes = match entry.kind() {
-            // Neither followed nor opened; a FIFO has no size either.
+            // Not followed or opened, so without a size.
             FileKind::Link | FileKind::Special => return,
             FileKind::File if detail == Detail::Whole => entry.metadata().map_or(0, |metadata| metadata.size),
             FileKind::File | FileKind::Directory => 0,
@@ -168,7 +168,7 @@ fn collect(grant: &Grant, detail: Detail, budget: &Budget<'_>) -> Result<(Collec
     Ok((collected.into_inner().unwrap_or_else(PoisonError::into_inner), unread))
 }
 
-/// Reads the manifests, those at the top first.
+/// Reads the manifests, top-level ones first.
 fn manifests(
     roots: &Roots,
     grant: &Grant,
@@ -199,7 +199,7 @@ fn manifests(
     Ok((manifests, more))
 }
 
-/// Whether a program may start in a file, as far as its name tells.
+/// Whether a file may be an entry point, judging by its name.
 fn may_start(below: &Path, name: &OsStr) -> bool {
     let parent = below.parent().and_then(Path::file_name).and_then(OsStr::to_str).unwrap_or_default();
     match name.to_str().unwrap_or_default() {
@@ -213,7 +213,7 @@ fn may_start(below: &Path, name: &OsStr) -> bool {
     }
 }
 
-/// Where programs start: what the manifests name, and files with the usual names near the top or near a manifest.
+/// The entry points: those named by the manifests, and files with common names near the top or near a manifest.
 fn starts(candidates: Vec<PathBuf>, manifests: &[Manifest]) -> (Vec<PathBuf>, bool) {
     let directories: BTreeSet<&Path> = manifests.iter().map(Manifest::directory).collect();
     let near = |below: &PathBuf| {
@@ -231,7 +231,7 @@ fn starts(candidates: Vec<PathBuf>, manifests: &[Manifest]) -> (Vec<PathBuf>, bo
     (all.into_iter().take(MOST_STARTS).map(|(_, below)| below).collect(), more)
 }
 
-/// Whether a file lies in the directory where a project keeps what it starts with.
+/// Whether a file is in the directory where projects usually keep entry points.
 fn in_sources(below: &Path, directory: &Path) -> bool {
     let first = below.strip_prefix(directory).ok().and_then(|rest| rest.components().next());
     first.and_then(|first| first.as_os_str().to_str()).is_some_and(|first| matches!(first, "src" | "cmd" | "app"))

@@ -1,4 +1,4 @@
-//! Which directories a project tool looks at, and the walk through them, which has a limit of entries and of time.
+//! Which directories a project tool looks at, and the walk through them, limited in entries and time.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -22,11 +22,11 @@ const MOST_ENTRIES: u64 = 500_000;
 /// How long one call walks.
 const LONGEST_WALK: Duration = Duration::from_secs(20);
 
-/// How many entries are visited between two looks at the clock.
+/// How many entries to visit between two checks of the clock.
 const BETWEEN_LOOKS: u64 = 64;
 
-/// Directories that hold no work of the project's authors: history, dependencies, caches. Many projects have no `.gitignore` that
-/// names them.
+/// Directories without the project authors' own work: history, dependencies, caches. Many projects have no `.gitignore`
+/// that names them.
 const LEFT_OUT: [&str; 14] = [
     ".git",
     ".hg",
@@ -44,13 +44,13 @@ const LEFT_OUT: [&str; 14] = [
     ".cache",
 ];
 
-/// A root, or the directory or file that was asked for.
+/// A root, or the requested directory or file.
 pub(crate) struct Place {
     /// The path to show.
     pub(crate) path: PathBuf,
     /// The root's name.
     pub(crate) name: Option<String>,
-    /// What may be read, or why it may not be.
+    /// The grant to read it, or why it was refused.
     pub(crate) grant: Result<Grant, String>,
 }
 
@@ -61,7 +61,7 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// What was asked for, or else every root.
+    /// The requested path, or else every root.
     pub(crate) fn of(path: Option<FilePath>, roots: &Roots) -> Result<Places, Failure> {
         if let Some(path) = path {
             let grant = path.into_grant();
@@ -83,7 +83,7 @@ impl Places {
     }
 }
 
-/// Why a walk did not see everything.
+/// Why a walk is incomplete.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Short {
     /// There are more entries than one call visits.
@@ -93,7 +93,7 @@ pub(crate) enum Short {
 }
 
 impl Short {
-    /// What a reader is told.
+    /// The message for the reader.
     pub(crate) fn sentence(self) -> &'static str {
         match self {
             Short::Entries => "Stopped after 500,000 entries; name a smaller directory as `path` to see the rest.",
@@ -102,7 +102,7 @@ impl Short {
     }
 }
 
-/// What is left for the walks of one call.
+/// The remaining budget for the walks of one call.
 pub(crate) struct Budget<'w> {
     work: &'w Work,
     visited: AtomicU64,
@@ -120,17 +120,17 @@ impl<'w> Budget<'w> {
         Budget { work, visited: AtomicU64::new(0), most, until: Instant::now() + time, short: OnceLock::new() }
     }
 
-    /// Why the walks did not see everything.
+    /// Why the walks are incomplete.
     pub(crate) fn short(&self) -> Option<Short> {
         self.short.get().copied()
     }
 
-    /// An error where the client took the call back.
+    /// Returns an error if the client canceled the call.
     pub(crate) fn goes_on(&self) -> Result<(), Failure> {
         self.work.did(0)
     }
 
-    /// Counts an entry; whether there is room for more.
+    /// Counts an entry. Returns whether to continue.
     fn goes_on_after_one(&self) -> bool {
         let before = self.visited.fetch_add(1, Ordering::Relaxed);
         if before >= self.most {
@@ -146,8 +146,8 @@ impl<'w> Budget<'w> {
         self.short.get().is_none()
     }
 
-    /// Visits what is below a directory and belongs to its project: neither what `.gitignore` names, nor history, dependencies and
-    /// caches. The number of directories that could not be listed.
+    /// Visits everything below a directory that belongs to its project. Skips what `.gitignore` names, and history,
+    /// dependencies and caches. Returns the number of directories that could not be listed.
     pub(crate) fn walk(&self, grant: &Grant, visit: impl Fn(&WalkEntry<'_>) + Sync) -> Result<usize, Failure> {
         let summary = grant.walk(WalkOptions::default(), |entry| {
             if !self.goes_on_after_one() {

@@ -1,4 +1,4 @@
-//! Prompts that a user picks: what a model needs to know of the project goes along with the question.
+//! Prompts that a user picks. Each includes what a model needs to know about the project.
 
 mod review_change;
 mod summarize_project;
@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::call::Call;
 use crate::resources::{media_type, of_path};
 
-/// A prompt: its name, its title, what it is for, and its arguments, none of which is required.
+/// A prompt: its name, title, purpose and arguments, all of which are optional.
 struct About {
     name: &'static str,
     title: &'static str,
@@ -41,7 +41,7 @@ const PROMPTS: [About; 2] = [
     },
 ];
 
-/// The prompts, for a list.
+/// The list of prompts.
 pub(crate) fn list() -> Vec<Prompt> {
     let prompts = PROMPTS.iter().map(|About { name, title, description, arguments }| {
         let arguments = arguments
@@ -52,7 +52,7 @@ pub(crate) fn list() -> Vec<Prompt> {
     prompts.collect()
 }
 
-/// The names of a prompt's arguments; none if there is no such prompt.
+/// The names of a prompt's arguments; `None` if there is no such prompt.
 pub(crate) fn arguments(prompt: &str) -> Option<Vec<&'static str>> {
     let about = PROMPTS.iter().find(|about| about.name == prompt)?;
     Some(about.arguments.iter().map(|(name, _)| *name).collect())
@@ -70,7 +70,7 @@ pub(crate) async fn get(request: GetPromptRequestParams, call: &Call) -> Result<
     Ok(GetPromptResult::new(messages))
 }
 
-/// An argument; an empty one is as good as none, because clients send what the user left empty.
+/// A string argument; an empty one counts as missing, because clients send fields that the user left empty.
 fn text<'a>(arguments: &'a JsonObject, name: &str) -> Result<Option<&'a str>, ErrorData> {
     match arguments.get(name) {
         None | Some(Value::Null) => Ok(None),
@@ -79,14 +79,14 @@ fn text<'a>(arguments: &'a JsonObject, name: &str) -> Result<Option<&'a str>, Er
     }
 }
 
-/// The roots, and what the argument `path` names.
+/// The roots, and the grant for the argument `path`.
 async fn decided(path: Option<&str>) -> Result<(Roots, Option<Grant>), ErrorData> {
     let roots = roots().await?;
     let grant = path.map(|path| roots.check(path, Access::READ)).transpose();
     Ok((roots, grant.map_err(PathError::from)?))
 }
 
-/// A small text file, as a part of a prompt; none if it is anything else.
+/// A small text file, as part of a prompt; `None` for anything else.
 fn embedded(grant: &Grant, most: u64) -> Option<PromptMessage> {
     if grant.kind() != Some(FileKind::File) {
         return None;

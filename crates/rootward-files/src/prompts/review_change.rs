@@ -1,4 +1,4 @@
-//! `review_change`: what was changed, what it is meant to do, and how it is tested.
+//! `review_change`: which files changed, what the change is for, and how to test it.
 
 use std::fmt::Write;
 
@@ -15,10 +15,10 @@ use crate::project::overview::{Detail, Overview};
 use crate::project::survey::{Budget, Places};
 use crate::resources::told;
 
-/// The longest file that goes along, in bytes.
+/// The longest file to embed, in bytes.
 const LONGEST_FILE: u64 = 64 << 10;
 
-/// How many commands are named.
+/// How many commands to name.
 const MOST_COMMANDS: usize = 10;
 
 const QUESTION: &str = "Review a change in this project. Find out what changed: run `git diff` and `git log` where a tool runs commands; \
@@ -36,10 +36,10 @@ pub(super) async fn messages(
         let what = match grant.kind() {
             Some(FileKind::Directory) => "below",
             Some(_) => "in",
-            // A file that was removed is a change, too.
+            // A deleted file is also a change.
             None => "in (it is not there now)",
         };
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = write!(text, "\n\nThe change is {what} `{}`.", Shown::new(path));
     }
     if let Some(intent) = intent {

@@ -1,4 +1,4 @@
-//! `summarize_project`: what the project is made of, and its README.
+//! `summarize_project`: a project overview and its README.
 
 use rmcp::ErrorData;
 use rmcp::model::{PromptMessage, Role};
@@ -15,7 +15,7 @@ use crate::project::survey::{Budget, Place, Places};
 use crate::resources::told;
 use crate::tools::overview_text;
 
-/// The longest README that goes along, in bytes, and how many do.
+/// The longest README to embed, in bytes, and how many to embed.
 const LONGEST_README: u64 = 32 << 10;
 const MOST_READMES: usize = 3;
 

@@ -1,4 +1,4 @@
-//! A modern client that listens for changes to resources, for as long as its request is open.
+//! Notifies a modern client of changes to resources, for as long as its request is open.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,8 @@ use rootward_server::{Access, Roots, listener_roots};
 use super::SCHEME;
 use super::watches::{BETWEEN_LOOKS, MOST_WATCHES, Watches};
 
-/// What such a client can hear of: files, as many as a session can subscribe to, and the list of resources. `None` if it asks for neither.
+/// What such a client can watch: files, as many as a session can subscribe to, and the resource list. `None` if it asks
+/// for neither.
 pub(crate) fn accepted(requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
     let named = requested.resource_subscriptions.iter().flatten();
     let files: Vec<String> = named.filter(|uri| uri.starts_with(SCHEME)).take(MOST_WATCHES).cloned().collect();
@@ -19,13 +20,13 @@ pub(crate) fn accepted(requested: &SubscriptionFilter) -> Option<SubscriptionFil
     (accepted != SubscriptionFilter::new()).then_some(accepted)
 }
 
-/// Tells the client until it stops listening. It hears nothing of files that it may not read.
+/// Notifies the client until it stops listening. Says nothing about files that the client may not read.
 pub(crate) async fn listen(context: &SubscriptionContext) {
     let Some(wanted) = accepted(context.accepted()) else { return context.cancelled().await };
     let Some(roots) = listener_roots().await else { return context.cancelled().await };
     let (watches, sink) = (Watches::default(), context.sink());
     for uri in wanted.resource_subscriptions.iter().flatten() {
-        // What cannot be read is refused on record, and there is nobody to tell.
+        // An unreadable file is refused and recorded; there is nobody to report the error to.
         let _ = watches.add(&roots, uri);
     }
     let is_list_wanted = wanted.resources_list_changed == Some(true);
@@ -52,7 +53,7 @@ pub(crate) async fn listen(context: &SubscriptionContext) {
     }
 }
 
-/// What a list of resources depends on.
+/// The properties of the roots that affect a resource list.
 fn named(roots: &Roots) -> Vec<(PathBuf, Access)> {
     roots.list().iter().map(|placed| (placed.root.path.clone(), placed.root.access)).collect()
 }

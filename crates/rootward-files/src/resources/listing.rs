@@ -1,8 +1,8 @@
-//! Which files are listed as resources, page by page.
+//! Which files are listed as resources, in pages.
 //!
-//! A cursor names the last file of its page, so that files that come and go elsewhere make no page skip or repeat others. Pages are in the
-//! order of paths, component by component: what is below a directory stands together, and a walk passes over the directories before
-//! the cursor and those behind a full page.
+//! A cursor names the last file of its page, so that files that come and go elsewhere do not make a page skip or repeat
+//! others. Pages are sorted by path, component by component: entries below a directory stay together, and a walk skips
+//! the directories before the cursor and after a full page.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -26,22 +26,22 @@ use crate::failure::Failure;
 /// How many resources a page has.
 const PAGE: usize = 200;
 
-/// How many files are listed in all: those directly in the roots, or all of them.
+/// How many files to list in total: those directly in the roots, or all of them.
 const MOST_TOP: u64 = 1000;
 const MOST_ALL: u64 = 10_000;
 
-/// The longest cursor that is read, in bytes.
+/// The longest cursor to read, in bytes.
 const LONGEST_CURSOR: usize = 16 << 10;
 
-/// Which files a server lists as resources. All files below the roots can be read, whether or not they are listed.
+/// Which files a server lists as resources. Clients can read all files below the roots, whether or not they are listed.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Listing {
     /// None: clients fill in templates.
     #[default]
     Templates,
-    /// Those directly in a root, 1,000 at the most.
+    /// Those directly in a root, at most 1,000.
     Top,
-    /// Those at any depth, 10,000 at the most.
+    /// Those at any depth, at most 10,000.
     All,
 }
 
@@ -84,21 +84,21 @@ impl FromStr for Listing {
     }
 }
 
-/// Where a page begins: behind this file.
+/// Where a page begins: after this file.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Position {
-    /// The roots that it was made for.
+    /// The generation of the roots that it was made for.
     generation: u64,
-    /// The root, by number.
+    /// The index of the root.
     root: usize,
-    /// The file, below the root.
+    /// The file's path below the root.
     after: String,
-    /// How many were listed before.
+    /// How many files were listed before.
     listed: u64,
 }
 
 impl Position {
-    /// Reads what a client brought back. It says where to go on and gives access to nothing.
+    /// Parses a client's cursor. It says where to continue and grants no access.
     pub(crate) fn read(cursor: &str, generation: u64) -> Result<Position, ErrorData> {
         let malformed = || ErrorData::invalid_params("Malformed cursor for resources/list", None);
         if cursor.len() > LONGEST_CURSOR {
@@ -115,7 +115,7 @@ impl Position {
     }
 
     fn write(&self) -> String {
-        // Numbers and a text: it cannot fail.
+        // Cannot fail: it has only numbers and a string.
         URL_SAFE_NO_PAD.encode(serde_json::to_vec(self).unwrap_or_default())
     }
 }
@@ -132,7 +132,7 @@ pub(crate) fn page(
     let room = PAGE.min(left);
     let mut resources = Vec::new();
     let mut last: Option<(usize, PathBuf)> = None;
-    // Whether there is more is known once one file more is found.
+    // One more file than fits shows that there is another page.
     let wanted = room + 1;
     for (number, placed) in roots.list().iter().enumerate().skip(from.map_or(0, |from| from.root)) {
         let path = &placed.root.path;
@@ -141,7 +141,7 @@ pub(crate) fn page(
         if inside_another || resources.len() >= wanted {
             continue;
         }
-        // A root that is gone, or may not be read, lists nothing.
+        // Skip a root that is gone or may not be read.
         let Ok(grant) = roots.check(path, Access::READ) else { continue };
         let after = from.filter(|from| from.root == number).map(|from| Path::new(&from.after));
         for (below, resource) in files(&grant, listing, after, wanted - resources.len(), work)? {
@@ -163,7 +163,7 @@ pub(crate) fn page(
     Ok(result)
 }
 
-/// The first files of a root behind a path, in order.
+/// The first files of a root after a path, in order.
 fn files(
     grant: &Grant,
     listing: Listing,
@@ -212,7 +212,7 @@ fn files(
                 }
                 Visit::Continue
             }
-            // What a link leads to may lie outside; a FIFO cannot be read.
+            // A link's target may be outside; a FIFO cannot be read.
             FileKind::File | FileKind::Link | FileKind::Special => Visit::Continue,
         }
     })?;

@@ -1,10 +1,10 @@
 //! The files below the roots as resources.
 //!
-//! - `uri.rs`: paths as URIs, and what a file's name says about its contents.
-//! - `listing.rs`: which files are listed, page by page. `templates.rs`: URIs with a part to fill in.
+//! - `uri.rs`: paths as URIs, and media types by file name.
+//! - `listing.rs`: which files are listed, in pages. `templates.rs`: URIs with a placeholder.
 //! - `reading.rs`: a resource's contents.
-//! - `watches.rs`: which resources a client wants to hear of, and what has changed among them. `telling.rs`: a legacy session that is told.
-//!   `listening.rs`: a modern client that listens.
+//! - `watches.rs`: which resources a client watches, and which have changed. `telling.rs`: notifies a legacy session.
+//!   `listening.rs`: notifies a modern client that listens.
 
 pub(crate) mod listening;
 pub(crate) mod listing;
@@ -23,12 +23,12 @@ pub(crate) use uri::{escaped_name, media_type, of_path};
 
 use crate::failure::Failure;
 
-/// What the scheme of every file's URI is.
+/// The scheme of every file's URI.
 pub(crate) const SCHEME: &str = "file:";
 
 /// Decides whether a resource may be read.
 pub(crate) fn decide(roots: &Roots, uri: &str) -> Result<Grant, ErrorData> {
-    // A path is not a URI: a relative one would be read from the first root, where other clients mean something else.
+    // A path is not a URI: a relative one would start at the first root, but other clients mean something else.
     if !uri.starts_with(SCHEME) {
         let sentence =
             format!("`{}` is not the URI of a resource here: files are `file:` URIs", crate::project::shown(uri));
@@ -38,7 +38,7 @@ pub(crate) fn decide(roots: &Roots, uri: &str) -> Result<Grant, ErrorData> {
     roots.check(uri, Access::READ).map_err(|denial| PathError::from(denial).into())
 }
 
-/// A failure as resources, prompts and completions tell it.
+/// A failure, in the form for resources, prompts and completions.
 pub(crate) fn told(failure: Failure, uri: &str) -> ErrorData {
     let data = Some(json!({ "uri": uri }));
     match failure {

@@ -1,4 +1,4 @@
-//! A resource's contents: text where it is UTF-8, else its bytes.
+//! A resource's contents: text if it is UTF-8, otherwise bytes.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -10,10 +10,10 @@ use rootward_server::GrantError;
 use super::media_type;
 use crate::failure::Failure;
 
-/// The largest file that is given back, in bytes.
+/// The largest file to return, in bytes.
 const LARGEST: u64 = 8 << 20;
 
-/// Reads a resource. `uri` is what the client calls it.
+/// Reads a resource. `uri` is the client's URI for it.
 pub(crate) fn read(grant: &Grant, uri: &str) -> Result<ResourceContents, Failure> {
     let path = grant.named_path();
     let bytes = grant.read(LARGEST).map_err(|error| match error {
@@ -29,7 +29,7 @@ pub(crate) fn read(grant: &Grant, uri: &str) -> Result<ResourceContents, Failure
             ResourceContents::text(text, uri).with_mime_type(kind.unwrap_or("text/plain"))
         }
         Ok(text) => blob(text.as_bytes(), uri, kind),
-        // What a decoder would replace is data to somebody.
+        // Return bytes, because decoding would lose data.
         Err(error) => blob(error.as_bytes(), uri, kind),
     };
     Ok(contents)

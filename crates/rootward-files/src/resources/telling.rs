@@ -1,4 +1,4 @@
-//! A legacy session that is told of changes to the resources that its client subscribed to.
+//! Notifies a legacy session of changes to the resources that its client subscribed to.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,12 +15,12 @@ use crate::server::Tells;
 #[derive(Default, Debug)]
 pub(crate) struct Subscriptions {
     watches: Watches,
-    /// Kept while a task looks: when this is dropped, it ends.
+    /// Held while a task polls: dropping it ends the task.
     telling: Arc<Mutex<Option<DropGuard>>>,
 }
 
 impl Subscriptions {
-    /// Subscribes to a resource. The first one begins to look for changes.
+    /// Subscribes to a resource. The first subscription starts the polling.
     pub(crate) fn subscribe(
         &self,
         roots: &Roots,
@@ -38,7 +38,7 @@ impl Subscriptions {
         Ok(())
     }
 
-    /// Takes a subscription back. After the last one nothing is looked at.
+    /// Removes a subscription. Removing the last one stops the polling.
     pub(crate) fn unsubscribe(&self, uri: &str, session: &Session) {
         let mut telling = self.telling.lock().unwrap_or_else(PoisonError::into_inner);
         self.watches.remove(uri);
@@ -49,9 +49,9 @@ impl Subscriptions {
     }
 }
 
-/// Tells the client until it is gone, or `ended`.
+/// Notifies the client until it is gone, or until `ended`.
 async fn tell(watches: Watches, (session, peer, tells): (Session, Peer<RoleServer>, Tells), ended: CancellationToken) {
-    // From when the client says that its roots changed until it has named them, nothing is known to be shared.
+    // After the client reports a root change and until it has listed its roots, nothing is known to be shared.
     let roots = async || match tells {
         Tells::AtOnce => session.roots(&peer).await.ok(),
         Tells::AfterCalls => session.roots_settled(),

@@ -1,4 +1,5 @@
-//! Templates: URIs with a part to fill in, which a client completes. One for each root, where the roots are known, and one for all.
+//! Templates: URIs with a placeholder that a client completes. One for each root if the roots are known, and one for
+//! all.
 
 use rmcp::model::ResourceTemplate;
 use rootward_core::RootKind;
@@ -7,16 +8,16 @@ use rootward_server::Roots;
 use super::of_path;
 use crate::name::on_one_line;
 
-/// The part to fill in. The `+` lets it hold slashes (RFC 6570, 3.2.3).
+/// The placeholder. The `+` lets it contain slashes (RFC 6570, 3.2.3).
 pub(crate) const PATH: &str = "{+path}";
 
-/// The name of that part.
+/// The name of the placeholder.
 pub(crate) const PATH_NAME: &str = "path";
 
-/// How many roots have a template.
+/// How many roots get a template.
 const MOST_ROOTS: usize = 20;
 
-/// The templates, as far as the roots are known.
+/// The templates for the known roots.
 pub(crate) fn templates(roots: Option<&Roots>) -> Vec<ResourceTemplate> {
     let list = roots.map(Roots::list).unwrap_or_default();
     let directories = list.iter().filter(|placed| placed.kind == RootKind::Directory).take(MOST_ROOTS);

@@ -1,15 +1,15 @@
-//! Paths as URIs, and what a file's name says about its contents.
+//! Paths as URIs, and media types by file name.
 
 use std::path::Path;
 
 use rootward_core::{PathStyle, RootUri};
 
-/// The URI of a file; none where its path is not UTF-8.
+/// The URI of a file; `None` if its path is not UTF-8.
 pub(crate) fn of_path(path: &Path) -> Option<String> {
     RootUri::from_path(path, PathStyle::Posix).ok().map(|uri| uri.as_str().to_owned())
 }
 
-/// A bare name as it stands in a URI.
+/// A single name, escaped for a URI.
 pub(crate) fn escaped_name(name: &str) -> Option<String> {
     let uri = of_path(&Path::new("/").join(name))?;
     uri.strip_prefix("file:///").map(str::to_owned)

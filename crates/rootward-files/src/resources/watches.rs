@@ -1,10 +1,11 @@
-//! Which resources a client wants to hear of, and what has changed among them.
+//! Which resources a client watches, and which of them have changed.
 //!
-//! A resource is looked at again and again, each time by a decision of the current roots: whatever was renamed, replaced, linked or taken
-//! out of the roots since, nothing outside is seen, and no name is opened without a guard. The number of resources is limited, and one look
-//! costs each of them one `openat2` and one `fstat`. It works on every file system, and holds nothing of the kernel's between looks.
+//! The server polls each resource, and checks it against the current roots each time. So even if something was renamed,
+//! replaced, linked or removed from the roots, nothing outside is seen, and no name is opened without a guard. The
+//! number of resources is limited, and one poll costs one `openat2` and one `fstat` per resource. It works on every
+//! file system, and holds no kernel resources between polls.
 //!
-//! This is the source of events for both eras: a legacy session has one for its subscriptions (`telling.rs`), a modern
+//! Both kinds of clients use this: a legacy session has one for its subscriptions (`telling.rs`), a modern
 //! `subscriptions/listen` has one for as long as it is open (`listening.rs`).
 
 use std::collections::BTreeMap;
@@ -20,26 +21,26 @@ use super::decide;
 /// How many resources a client can watch.
 pub(crate) const MOST_WATCHES: usize = 64;
 
-/// How long between two looks.
+/// The time between two polls.
 pub(crate) const BETWEEN_LOOKS: Duration = Duration::from_millis(500);
 
-/// The resources that a client wants to hear of.
+/// The resources that a client watches.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Watches {
     seen: Arc<Mutex<BTreeMap<String, Seen>>>,
 }
 
-/// What a resource was when it was last looked at.
+/// The state of a resource at the last poll.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Seen {
-    /// A file or directory in this state; none where there is nothing any more.
+    /// A file or directory with this version; `None` if it no longer exists.
     File(Option<Version>),
-    /// The roots themselves, by generation.
+    /// The roots resource, by generation.
     Roots(u64),
 }
 
 impl Watches {
-    /// Begins to watch a resource, which must be there and readable.
+    /// Starts watching a resource, which must exist and be readable.
     pub(crate) fn add(&self, roots: &Roots, uri: &str) -> Result<(), ErrorData> {
         let now = if uri == ROOTS_URI { Seen::Roots(roots.generation()) } else { first(roots, uri)? };
         let mut seen = self.seen();
@@ -51,7 +52,7 @@ impl Watches {
         Ok(())
     }
 
-    /// Ends to watch a resource.
+    /// Stops watching a resource.
     pub(crate) fn remove(&self, uri: &str) {
         self.seen().remove(uri);
     }
@@ -60,7 +61,7 @@ impl Watches {
         self.seen().is_empty()
     }
 
-    /// What has changed since the last look. May block.
+    /// What has changed since the last poll. May block.
     fn look(&self, roots: &Roots) -> Vec<String> {
         let watched: Vec<(String, Seen)> = self.seen().iter().map(|(uri, seen)| (uri.clone(), *seen)).collect();
         let mut changed = Vec::new();
@@ -70,7 +71,7 @@ impl Watches {
                 Seen::File(_) => again(roots, &uri),
             };
             let Some(now) = now.filter(|now| *now != before) else { continue };
-            // Nobody is told of what was removed or added again meanwhile.
+            // Do not report resources that were removed or added again in the meantime.
             if let Some(seen) = self.seen().get_mut(&uri).filter(|seen| **seen == before) {
                 *seen = now;
                 changed.push(uri);
@@ -79,7 +80,8 @@ impl Watches {
         changed
     }
 
-    /// Waits until something has changed. `roots` tells the current ones; nothing is looked at while they are not known.
+    /// Waits until something has changed. `roots` returns the current roots; while they are not known, nothing is
+    /// polled.
     pub(crate) async fn changed<F: Future<Output = Option<Roots>>>(&self, roots: impl Fn() -> F) -> Vec<String> {
         loop {
             tokio::time::sleep(BETWEEN_LOOKS).await;
@@ -91,10 +93,10 @@ impl Watches {
         }
     }
 
-    /// What has changed since the last look.
+    /// What has changed since the last poll.
     pub(crate) async fn changed_since(&self, roots: Roots) -> Vec<String> {
         let watches = self.clone();
-        // Apart, because a file system may not answer.
+        // On its own thread, because a file system may not respond.
         tokio::task::spawn_blocking(move || watches.look(&roots)).await.unwrap_or_default()
     }
 
@@ -103,18 +105,18 @@ impl Watches {
     }
 }
 
-/// The first look, whose decision goes on record.
+/// The first poll, whose decision is recorded.
 fn first(roots: &Roots, uri: &str) -> Result<Seen, ErrorData> {
     let grant = decide(roots, uri)?;
     let told = |error: rootward_server::GrantError| super::told(error.into(), uri);
     match grant.kind() {
         Some(FileKind::File | FileKind::Directory) => Ok(Seen::File(grant.version().map_err(told)?)),
-        // Reading says why there is nothing to watch.
+        // Opening it tells why it cannot be watched.
         _ => Err(grant.open().err().map_or_else(|| ErrorData::resource_not_found("nothing to watch", None), told)),
     }
 }
 
-/// A later look; none where the resource may not be read now.
+/// A later poll; `None` if the resource may not be read now.
 fn again(roots: &Roots, uri: &str) -> Option<Seen> {
     // SECURITY: what is no longer shared, or leads outside by now, is not told of
     // (test: a_subscription_tells_nothing_of_what_is_no_longer_shared)

@@ -1,15 +1,15 @@
-//! A line as it is shown: as text, without its end, and not too long.
+//! A line for display: as text, without its newline, and shortened.
 
-/// How many bytes of a line are shown.
+/// How many bytes of a line to show.
 const LONGEST: usize = 500;
 
-/// How many of them stand before the match.
+/// How many of them to show before the match.
 const BEFORE: usize = 100;
 
-/// What stands where something was cut off.
+/// Marks text that was cut off.
 const CUT: &str = "[…]";
 
-/// Shows a line. Of a long one the part around `position` is shown, which is asked for only then.
+/// Formats a line. For a long line it shows the part around `position`, which it calls only then.
 pub(super) fn shown(line: &[u8], position: impl FnOnce() -> usize) -> String {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -30,7 +30,7 @@ pub(super) fn shown(line: &[u8], position: impl FnOnce() -> usize) -> String {
     text
 }
 
-/// The position, or a little before it if it is within a letter.
+/// The position, moved back if it is inside a character.
 fn between_letters(line: &[u8], position: usize) -> usize {
     let position = position.min(line.len());
     let is_within = |at: &usize| line.get(*at).is_some_and(|byte| byte & 0xC0 == 0x80);
@@ -73,7 +73,7 @@ mod tests {
                 assert!(!shown(line.as_bytes(), || position).contains('\u{fffd}'));
             }
         }
-        // What has no letters has no place between them.
+        // Bytes that are not characters have no boundaries.
         assert!(shown(&[0x80; 2000], || 900).starts_with(CUT));
     }
 }

@@ -1,4 +1,4 @@
-//! The lines of one file that are shown.
+//! The lines of one file to show.
 
 use std::io;
 
@@ -8,32 +8,32 @@ use grep_searcher::{Searcher, Sink, SinkContext, SinkContextKind, SinkFinish, Si
 
 use super::{Search, cut};
 
-/// A line that is shown.
+/// A line to show.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) struct Line {
     pub(crate) kind: LineKind,
-    /// Counted from one.
+    /// Counted from 1.
     pub(crate) number: u64,
-    /// Without its end; cut where it is long.
+    /// Without its newline; shortened if it is long.
     pub(crate) text: String,
 }
 
-/// Why it is shown.
+/// Why the line is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum LineKind {
     /// It matches.
     Match,
-    /// The next match is near.
+    /// Context before a match.
     Before,
-    /// The last match is near.
+    /// Context after a match.
     After,
 }
 
-/// Collects them while a file is searched.
+/// Collects the lines while a file is searched.
 pub(super) struct Lines<'s> {
     search: &'s Search<'s>,
     matcher: &'s RegexMatcher,
-    /// How much showing the path takes, at each match.
+    /// The size of the path, which each match repeats.
     path: usize,
     collected: Vec<Line>,
     binary: bool,
@@ -44,12 +44,12 @@ impl<'s> Lines<'s> {
         Lines { search, matcher, path, collected: Vec::new(), binary: false }
     }
 
-    /// The lines, and whether the file turned out to be no text.
+    /// The lines, and whether the file turned out to be binary.
     pub(super) fn into_parts(self) -> (Vec<Line>, bool) {
         (self.collected, self.binary)
     }
 
-    /// Whether to go on.
+    /// Adds a line. Returns whether to continue.
     fn add(&mut self, kind: LineKind, number: Option<u64>, text: String) -> bool {
         let path = if kind == LineKind::Match { self.path } else { 0 };
         let room = self.search.has_room_for(text.len() + path);

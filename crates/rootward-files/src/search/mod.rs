@@ -1,7 +1,7 @@
-//! Searching the contents of files: ripgrep's crates over the core's walk.
+//! Searches the contents of files: ripgrep's crates on top of the core's walk.
 //!
-//! Every file is opened from the handle of its directory, and read through that handle: nothing is mapped into memory, where it could
-//! change or shrink under the search.
+//! Every file is opened from the handle of its directory, and read through that handle. Files are never memory-mapped,
+//! because they could change or shrink during the search.
 
 mod cut;
 mod lines;
@@ -24,51 +24,50 @@ use lines::Lines;
 pub(crate) use lines::{Line, LineKind};
 pub(crate) use query::{Asked, Case, Hidden, MOST_MATCHES, Query, Reading};
 
-/// How much a search answers with, paths and context included. The same is told twice, as text and as data.
+/// The maximum size of an answer, including paths and context. The answer holds it twice, as text and as data.
 pub(crate) const MOST_BYTES: usize = 256 << 10;
 
-/// The longest line that is looked at: without an end, a whole file is one. Each thread may hold so much.
+/// The longest line to search: a file without newlines is one line. Each thread may hold this much.
 const LONGEST_LINE: usize = 8 << 20;
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug)]
 pub(crate) struct Found {
-    /// The files with matches, by path.
+    /// The files with matches, sorted by path.
     pub(crate) files: Vec<FoundIn>,
-    /// How many files were looked into.
+    /// How many files were searched.
     pub(crate) searched: u64,
-    /// How many files or directories could not be read, or not to their end.
+    /// How many files or directories could not be read completely.
     pub(crate) unread: u64,
-    /// How many files were left at the first zero byte.
+    /// How many files were skipped from the first zero byte on.
     pub(crate) binary: u64,
-    /// What ended the search before everything was looked into.
+    /// Which limit ended the search early.
     pub(crate) full: Option<Full>,
 }
 
-/// What was found in one file.
+/// The matches in one file.
 #[derive(Debug)]
 pub(crate) struct FoundIn {
     pub(crate) path: PathBuf,
     pub(crate) lines: Vec<Line>,
 }
 
-/// What there is no more room for.
+/// Which limit was reached.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Full {
-    /// Another match.
+    /// The number of matches.
     Matches,
-    /// Another line.
+    /// The size of the answer.
     Bytes,
 }
 
-/// A search that is running, in several threads.
+/// A running search, on several threads.
 struct Search<'s> {
     query: &'s Query,
     work: &'s Work,
-    /// What paths of entries are shown below.
+    /// The path to show before the paths of entries.
     top: PathBuf,
-    /// What a thread searches with, while no thread does: buffers and the caches of the pattern are made once a thread, not once a
-    /// file.
+    /// Search state that no thread uses now: buffers and pattern caches are created once per thread, not once per file.
     idle: Mutex<Vec<Tools>>,
     files: Mutex<Vec<FoundIn>>,
     matches: AtomicUsize,
@@ -79,7 +78,7 @@ struct Search<'s> {
     full: OnceLock<Full>,
 }
 
-/// What one thread searches with.
+/// The search state of one thread.
 struct Tools {
     matcher: RegexMatcher,
     searcher: Searcher,
@@ -106,7 +105,7 @@ pub(crate) fn run(grant: &Grant, query: &Query, work: &Work) -> Result<Found, Fa
     } else {
         search.file(grant.open()?, Path::new(""));
     }
-    // Where the client took the call back, there is nobody to tell.
+    // If the client canceled the call, nobody needs the result.
     work.did(0)?;
     Ok(search.found())
 }
@@ -120,7 +119,7 @@ impl Search<'_> {
         if kind == FileKind::File {
             match entry.open() {
                 Ok(file) => self.file(file, entry.path()),
-                // It was there a moment ago.
+                // It was deleted during the search.
                 Err(GrantError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
                 Err(_) => self.could_not_read(),
             }
@@ -128,7 +127,7 @@ impl Search<'_> {
         if self.full.get().is_some() || self.work.did(0).is_err() { Visit::Stop } else { Visit::Continue }
     }
 
-    /// Searches one file, which lies there below the top.
+    /// Searches one file, at this path below the top.
     fn file(&self, file: OpenFile, below: &Path) {
         let tools = lock(&self.idle).pop();
         let Tools { matcher, mut searcher } = tools.unwrap_or_else(|| self.tools());
@@ -148,7 +147,7 @@ impl Search<'_> {
             lock(&self.files).push(FoundIn { path, lines });
         }
         self.searched.fetch_add(1, Ordering::Relaxed);
-        // Whether to go on is asked by whoever walks.
+        // The walk checks whether to continue.
         let _ = self.work.did(1);
     }
 
@@ -174,13 +173,13 @@ impl Search<'_> {
         before < self.query.limit || self.is_full(Full::Matches)
     }
 
-    /// Whether there is room for so much more.
+    /// Whether there is room for this many more bytes.
     fn has_room_for(&self, bytes: usize) -> bool {
         let before = self.bytes.fetch_add(bytes, Ordering::Relaxed);
         before.saturating_add(bytes) <= MOST_BYTES || self.is_full(Full::Bytes)
     }
 
-    /// Notes that there is no room; what is noted first counts.
+    /// Notes that a limit was reached; only the first one is kept.
     fn is_full(&self, full: Full) -> bool {
         let _ = self.full.set(full);
         false
@@ -199,7 +198,7 @@ impl Search<'_> {
     }
 }
 
-/// A file whose reading ends when the client takes the call back.
+/// A file whose reads stop when the client cancels the call.
 struct Watched<'w> {
     file: OpenFile,
     work: &'w Work,

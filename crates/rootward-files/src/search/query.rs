@@ -1,4 +1,4 @@
-//! What is searched for, and in which files.
+//! What to search for, and in which files.
 
 use std::path::Path;
 
@@ -15,25 +15,25 @@ pub(crate) const MOST_MATCHES: usize = 5000;
 /// The most lines before and after a match.
 pub(crate) const MOST_CONTEXT: usize = 50;
 
-/// How long a pattern may be.
+/// The longest pattern, in bytes.
 const LONGEST_PATTERN: usize = 16 << 10;
 
-/// How long all globs may be together, and how many there may be.
+/// The limits for the total length and the number of globs.
 const LONGEST_GLOBS: usize = 16 << 10;
 const MOST_GLOBS: usize = 100;
 
-/// How large a pattern may become when it is compiled: `\w{500}` is short to write.
+/// The largest size of a compiled pattern: `\w{500}` is short to write.
 const LARGEST_COMPILED: usize = 10 << 20;
 
-/// How much of what was learnt about a pattern is kept, by each thread.
+/// The largest size of a pattern's cache, per thread.
 const LARGEST_CACHE: usize = 20 << 20;
 
-/// Lines end as they do in files of either kind: `$` stands before `\n` and before `\r\n`.
+/// Accept both kinds of line ends: `$` matches before `\n` and before `\r\n`.
 pub(super) fn line_end() -> LineTerminator {
     LineTerminator::crlf()
 }
 
-/// What is asked for, as it came.
+/// The query as the client sent it.
 #[derive(Debug)]
 pub(crate) struct Asked<'a> {
     pub(crate) pattern: &'a str,
@@ -45,34 +45,34 @@ pub(crate) struct Asked<'a> {
     pub(crate) limit: usize,
 }
 
-/// How a pattern is meant.
+/// How to interpret a pattern.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Reading {
     /// As a regular expression.
     Expression,
-    /// As it stands.
+    /// As literal text.
     Literal,
 }
 
-/// Whether `a` is `A`.
+/// Whether to distinguish `a` from `A`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Case {
-    /// It is not.
+    /// Distinguish them.
     Matters,
-    /// It is.
+    /// Treat them as equal.
     Ignored,
 }
 
-/// What becomes of names that begin with a dot.
+/// How to treat names that begin with a dot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Hidden {
-    /// They are left out.
+    /// Skip them.
     LeftOut,
-    /// They are searched, but for `.git`, in which nothing is kept as text.
+    /// Search them, except `.git`, which holds no text.
     Searched,
 }
 
-/// What is searched for.
+/// A validated query.
 #[derive(Debug)]
 pub(crate) struct Query {
     pub(super) matcher: RegexMatcher,
@@ -93,7 +93,7 @@ impl Query {
         })
     }
 
-    /// Whether an entry is not searched, and nothing below it.
+    /// Whether to skip an entry and everything below it.
     pub(super) fn leaves_out(&self, path: &Path, name: &[u8], kind: FileKind) -> bool {
         let hidden = match self.hidden {
             Hidden::LeftOut => name.starts_with(b"."),
@@ -137,7 +137,7 @@ fn globs(globs: &[String]) -> Result<Override, Failure> {
     if globs.len() > MOST_GLOBS || globs.iter().map(String::len).sum::<usize>() > LONGEST_GLOBS {
         return Err(Failure::said(format!("`glob` is too much: at most {MOST_GLOBS}, {LONGEST_GLOBS} bytes in all")));
     }
-    // Paths are given from the top of the search on, so nothing is to be stripped from them.
+    // Paths are relative to the top of the search, so there is no prefix to strip.
     let mut builder = OverrideBuilder::new(".");
     for glob in globs {
         builder.add(glob).map_err(|error| Failure::said(format!("`glob` cannot be used: {error}")))?;

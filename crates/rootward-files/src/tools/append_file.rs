@@ -1,4 +1,4 @@
-//! `append_file`: text at the end of a file.
+//! `append_file`: appends text to a file.
 
 use std::io::ErrorKind;
 

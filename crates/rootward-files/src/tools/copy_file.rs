@@ -1,4 +1,4 @@
-//! `copy_file`: a file once more, under another name.
+//! `copy_file`: copies a file to a new name.
 
 use std::io::ErrorKind;
 

@@ -1,4 +1,4 @@
-//! `create_directory`: a directory, and those above it.
+//! `create_directory`: creates a directory and its parents.
 
 use std::io::ErrorKind;
 

@@ -1,4 +1,4 @@
-//! `delete_file`: a file, a link, or an empty directory less.
+//! `delete_file`: removes a file, a link, or an empty directory.
 
 use rootward_server::Delete;
 use schemars::JsonSchema;

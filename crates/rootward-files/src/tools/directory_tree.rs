@@ -1,4 +1,4 @@
-//! `directory_tree`: all that is below a directory, as JSON.
+//! `directory_tree`: everything below a directory, as JSON.
 
 use std::os::unix::ffi::OsStrExt;
 use std::sync::{Mutex, PoisonError};
@@ -15,7 +15,7 @@ use crate::pattern::{Patterns, Plain};
 use crate::tool::{About, Effect, FileTool, Output};
 use crate::tree::{Full, Kind, MOST_ENTRIES, Tree};
 
-/// How many entries are met before the work is told of them.
+/// How many entries to visit between two progress updates.
 const AT_ONCE: usize = 256;
 
 pub(crate) struct DirectoryTree;

@@ -1,4 +1,4 @@
-//! `get_file_info`: what is known about a file or directory.
+//! `get_file_info`: the metadata of a file or directory.
 
 use std::fmt::Write;
 use std::time::SystemTime;
@@ -47,7 +47,7 @@ impl FileTool for GetFileInfo {
         let mut text = String::new();
         for name in ["size", "created", "modified", "accessed", "isDirectory", "isFile", "permissions"] {
             let newline = if text.is_empty() { "" } else { "\n" };
-            // Writing to a text cannot fail.
+            // Writing to a string cannot fail.
             let _ = match &data[name] {
                 Value::String(value) => write!(text, "{newline}{name}: {value}"),
                 Value::Null => write!(text, "{newline}{name}: unknown"),
@@ -60,7 +60,7 @@ impl FileTool for GetFileInfo {
     }
 }
 
-/// ISO 8601, to the millisecond; none for years that have no four digits and times before 1970.
+/// ISO 8601, to the millisecond; `None` for years without four digits and times before 1970.
 fn in_words(time: SystemTime) -> Option<String> {
     time.duration_since(SystemTime::UNIX_EPOCH).ok()?;
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! `get-roots`: what is in force, and why, a page at a time.
+//! `get-roots`: the current roots, and why they are current, in pages.
 
 use rootward_server::roots;
 use schemars::JsonSchema;
@@ -32,7 +32,7 @@ impl FileTool for GetRoots {
     async fn call(Arguments { cursor }: Arguments, _: &Call) -> Result<Answer, Failure> {
         let summary = roots().await?.summary(cursor.as_deref())?;
         let mut data = serde_json::to_value(summary).map_err(|error| Failure::said(error.to_string()))?;
-        // The kernel does not hold this process: every path is held by a decision and a handle.
+        // The kernel does not confine this process: decisions and handles protect every path.
         data["confinement"] = json!("none");
         let text = serde_json::to_string_pretty(&data).map_err(|error| Failure::said(error.to_string()))?;
         Ok(Answer::with_data(text, data))

@@ -1,4 +1,4 @@
-//! `list_allowed_directories`: the roots in force, as the reference server lists them.
+//! `list_allowed_directories`: the current roots, in the reference server's format.
 
 use rootward_core::session::Reach;
 use rootward_server::{Roots, roots};

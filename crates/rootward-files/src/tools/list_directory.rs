@@ -1,4 +1,4 @@
-//! `list_directory`: what is in a directory.
+//! `list_directory`: lists the entries of a directory.
 
 use std::ffi::OsStr;
 
@@ -13,7 +13,7 @@ use crate::name::on_one_line;
 use crate::path::FilePath;
 use crate::tool::{About, Effect, FileTool, Output};
 
-/// How many entries a list has.
+/// How many entries to list.
 pub(crate) const MOST: usize = 50_000;
 
 pub(crate) struct ListDirectory;
@@ -50,7 +50,7 @@ pub(crate) fn line(kind: FileKind, name: &OsStr) -> String {
     format!("{kind} {}", on_one_line(name))
 }
 
-/// A list, and what is told where it does not have all.
+/// The list, with a note if it is incomplete.
 pub(crate) fn of_all(text: String, all: usize) -> Answer {
     if all <= MOST {
         return Answer::Text(text);

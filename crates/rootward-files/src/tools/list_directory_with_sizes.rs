@@ -1,4 +1,4 @@
-//! `list_directory_with_sizes`: what is in a directory, and how large it is.
+//! `list_directory_with_sizes`: the entries of a directory and their sizes.
 
 use std::ffi::OsString;
 use std::sync::{Mutex, PoisonError};
@@ -36,7 +36,7 @@ enum Sort {
 struct Sized {
     name: OsString,
     kind: FileKind,
-    /// Of what is no directory.
+    /// Zero for directories.
     size: u64,
 }
 
@@ -78,7 +78,7 @@ fn sized(path: &FilePath, work: &Work) -> Result<Vec<Sized>, Failure> {
             return Visit::Stop;
         }
         let kind = entry.kind();
-        // What went away meanwhile has no size.
+        // An entry that was just deleted has no size.
         let size = match kind {
             FileKind::Directory => 0,
             _ => entry.metadata().map_or(0, |metadata| metadata.size),
@@ -91,8 +91,8 @@ fn sized(path: &FilePath, work: &Work) -> Result<Vec<Sized>, Failure> {
     entries.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// `[FILE] name` in columns: the name has 30 letters, the size 10. As in the reference, whose language counts UTF-16, a letter beyond
-/// its first plane is two: most of those are as wide.
+/// `[FILE] name` in columns: 30 characters for the name, 10 for the size. As in the reference server, which counts
+/// UTF-16 units, a character outside the BMP counts as two; most of those are that wide.
 fn shown(entry: &Sized) -> String {
     let (name, tag) = match entry.kind {
         FileKind::Directory => (line(entry.kind, &entry.name), "[DIR] ".len()),
@@ -106,7 +106,7 @@ fn shown(entry: &Sized) -> String {
     }
 }
 
-/// A size in the largest unit of which there is one, with two decimals, a half rounded up.
+/// A size in the largest suitable unit, with two decimals, half rounded up.
 fn in_units(bytes: u128) -> String {
     const UNITS: [&str; 4] = ["KB", "MB", "GB", "TB"];
     if bytes < 1024 {

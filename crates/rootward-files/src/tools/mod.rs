@@ -1,4 +1,4 @@
-//! The tools, one file for each; those of the set `project` are in a directory of their own.
+//! The tools, one file for each; those of the set `project` have their own directory.
 
 mod append_file;
 mod copy_file;
@@ -28,7 +28,7 @@ use crate::tool::Listed;
 pub(crate) use project::PROJECT_TOOLS;
 pub(crate) use project::analyze_project::text as overview_text;
 
-/// The file tools, in the order in which they are listed.
+/// The file tools, in list order.
 pub(crate) static TOOLS: &[Listed] = &[
     Listed::of::<read_text_file::ReadTextFile>(),
     Listed::of::<read_text_file::ReadFile>(),
@@ -52,5 +52,5 @@ pub(crate) static TOOLS: &[Listed] = &[
     Listed::of::<shell::Shell>(),
 ];
 
-/// The tools of the set `roots`, in the order in which they are listed.
+/// The tools of the set `roots`, in list order.
 pub(crate) static ROOTS_TOOLS: &[Listed] = &[Listed::of::<get_roots::GetRoots>(), Listed::of::<roots::ListRoots>()];

@@ -1,4 +1,4 @@
-//! `move_file`: another name, or another place, for a file or a directory.
+//! `move_file`: renames or moves a file or a directory.
 
 use std::io::ErrorKind;
 

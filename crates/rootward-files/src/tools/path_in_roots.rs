@@ -35,7 +35,8 @@ impl FileTool for PathInRoots {
         let shown = Shown::new(&path).to_string();
         let roots = match roots().await {
             Ok(roots) => roots,
-            // The client was asked, and did not answer in time. A modern client has yet to be asked: then the call fails and comes again.
+            // The client was asked, but did not answer in time. A modern client has not been asked yet: the call fails
+            // and the client sends it again.
             Err(PathError::NotKnown) if session().is_some() => {
                 return Ok(unknown(
                     &path,
@@ -67,7 +68,7 @@ impl FileTool for PathInRoots {
     }
 }
 
-/// The answer where nobody knows which roots there are.
+/// The answer if the roots are not known.
 fn unknown(path: &str, reason: Code, text: &str) -> Answer {
     Answer::with_data(text.to_owned(), json!({"inRoots": null, "path": path, "reason": reason}))
 }

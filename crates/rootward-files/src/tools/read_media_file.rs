@@ -1,4 +1,4 @@
-//! `read_media_file`: the bytes of a file: an image, a sound, or anything else.
+//! `read_media_file`: the bytes of an image, an audio file, or any other file.
 
 use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
@@ -20,7 +20,7 @@ use crate::failure::Failure;
 use crate::path::FilePath;
 use crate::tool::{About, Effect, FileTool, Output};
 
-/// The largest file that is given back, in bytes.
+/// The largest file to return, in bytes.
 const LARGEST: u64 = 8 << 20;
 
 pub(crate) struct ReadMediaFile;
@@ -64,7 +64,7 @@ fn encoded(file: &OpenFile) -> Result<String, Failure> {
     Ok(STANDARD.encode(bytes))
 }
 
-/// What a file is, as its name says.
+/// The content block for a file, chosen by its name.
 fn block(path: &Path, bytes: String) -> ContentBlock {
     let extension = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
     match extension.as_deref().unwrap_or_default() {
@@ -85,7 +85,7 @@ fn block(path: &Path, bytes: String) -> ContentBlock {
     }
 }
 
-/// The file's URI. One of a root must be UTF-8; this one only names what was read, so any byte may be escaped in it.
+/// The file's URI. A root's URI must be UTF-8; this one only names what was read, so any byte may be escaped in it.
 fn uri(path: &Path) -> String {
     if let Ok(uri) = RootUri::from_path(path, PathStyle::Posix) {
         return uri.as_str().to_owned();
@@ -95,7 +95,7 @@ fn uri(path: &Path) -> String {
         match byte {
             b'/' | b'-' | b'.' | b'_' | b'~' => uri.push(char::from(*byte)),
             _ if byte.is_ascii_alphanumeric() => uri.push(char::from(*byte)),
-            // Writing to a text cannot fail.
+            // Writing to a string cannot fail.
             _ => drop(write!(uri, "%{byte:02X}")),
         }
     }

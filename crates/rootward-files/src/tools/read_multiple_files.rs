@@ -1,4 +1,4 @@
-//! `read_multiple_files`: several files as text, each for itself.
+//! `read_multiple_files`: reads several files as text, independently of each other.
 
 use rootward_core::Access;
 use rootward_server::{Roots, roots};
@@ -15,7 +15,7 @@ use crate::tool::{About, Effect, FileTool, Output};
 /// How many files a call may ask for.
 const MOST_FILES: usize = 1000;
 
-/// How much text they may have together, in bytes.
+/// The limit for their total text, in bytes.
 const MOST_BYTES: usize = 8 << 20;
 
 pub(crate) struct ReadMultipleFiles;

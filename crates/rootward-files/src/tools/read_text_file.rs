@@ -1,4 +1,4 @@
-//! `read_text_file`: a file as text, whole or some lines of it; and `read_file`, its old name.
+//! `read_text_file`: reads a text file, or some of its lines; and `read_file`, its old name.
 
 use rootward_core::{OpenFile, Shown};
 use rootward_server::GrantError;
@@ -14,7 +14,7 @@ use crate::path::FilePath;
 use crate::text::{self, MOST_BYTES};
 use crate::tool::{About, Effect, FileTool, Output};
 
-/// The largest file that is read between other calls: for so little, a thread of its own costs more than the reading.
+/// The largest file to read without a separate thread: for less, the thread costs more than the read.
 pub(crate) const SMALL: u64 = 256 << 10;
 
 pub(crate) struct ReadTextFile;
@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     limit: Option<Count>,
 }
 
-// The same for `read_file`, whose schema is that of the reference server. A doc comment would be in the schema.
+// The arguments of `read_file`, with the reference server's schema. A doc comment would end up in the schema.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct OldArguments(#[schemars(with = "OldSchema")] Arguments);
 
@@ -50,7 +50,7 @@ struct OldSchema {
     tail: Option<Count>,
 }
 
-/// Which part of a file.
+/// Which part of a file to read.
 #[derive(Clone, Copy, Debug)]
 enum Part {
     Whole,

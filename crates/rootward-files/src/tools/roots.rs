@@ -1,4 +1,4 @@
-//! `roots`: the roots in force, and what may be done in each.
+//! `roots`: the current roots and the access that each gives.
 
 use rootward_core::PlacedRoot;
 use rootward_core::session::Reach;

@@ -1,4 +1,4 @@
-//! `search_content`: lines of files that match.
+//! `search_content`: finds matching lines in files.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -20,7 +20,7 @@ use crate::search::{
 };
 use crate::tool::{About, Effect, FileTool, Output};
 
-/// How many matches are answered with unless more are asked for.
+/// The default limit for matches.
 const USUAL_LIMIT: usize = 200;
 
 pub(crate) struct SearchContent;
@@ -92,7 +92,7 @@ impl FileTool for SearchContent {
             Some(path) => path.into_grant(),
             None => {
                 let roots = roots().await?;
-                // Where relative paths start; where there are files alone, the first of them.
+                // The start of relative paths; if all roots are files, the first of them.
                 let directory = roots.list().iter().find(|placed| placed.kind == RootKind::Directory);
                 let first = directory.or(roots.list().first());
                 roots.check(first.map_or(Path::new("."), |placed| &placed.root.path), Access::READ)?
@@ -114,12 +114,12 @@ fn data_schema() -> Value {
     })
 }
 
-/// As `rg --heading` shows it, and what there is to know besides.
+/// The result in the format of `rg --heading`, followed by notes.
 fn text(found: &Found, limit: usize) -> String {
     let mut text = String::new();
     for FoundIn { path, lines } in &found.files {
         let gap = if text.is_empty() { "" } else { "\n" };
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "{gap}{}", on_one_line(path.as_os_str()));
         let around = lines.iter().any(|line| line.kind != LineKind::Match);
         let mut last: Option<u64> = None;
@@ -142,7 +142,7 @@ fn text(found: &Found, limit: usize) -> String {
     text
 }
 
-/// What the matches do not tell.
+/// Notes about limits, and about files that were not searched.
 fn notes(found: &Found, limit: usize) -> Vec<String> {
     let narrow = "narrow `pattern`, `path` or `glob`";
     let mut notes = Vec::new();

@@ -1,4 +1,4 @@
-//! `search_files`: what is called so, below a directory.
+//! `search_files`: finds entries below a directory by name.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -16,10 +16,10 @@ use crate::path::FilePath;
 use crate::pattern::{Patterns, Plain};
 use crate::tool::{About, Effect, FileTool, Output};
 
-/// How many paths are given back.
+/// How many paths to return.
 const MOST: usize = 10_000;
 
-/// How long they may be together, in bytes.
+/// Their total length, in bytes.
 const MOST_BYTES: usize = 4 << 20;
 
 pub(crate) struct SearchFiles;

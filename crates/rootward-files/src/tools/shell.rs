@@ -1,4 +1,4 @@
-//! `shell`: a command, held by the kernel to the roots.
+//! `shell`: runs a command that the kernel confines to the roots.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -16,10 +16,10 @@ use crate::path::FilePath;
 use crate::schemas::or_null;
 use crate::tool::{About, Effect, FileTool, Output};
 
-/// How long a command may take where the call does not say.
+/// The default time limit, in milliseconds.
 const USUAL: u64 = 120_000;
 
-/// How long it may take at most.
+/// The longest time limit, in milliseconds.
 const LONGEST: u64 = 600_000;
 
 pub(crate) struct Shell;
@@ -45,7 +45,7 @@ impl FileTool for Shell {
     };
     type Arguments = Arguments;
 
-    /// Where a command starts that names no directory: what `Roots::working_directory` decides.
+    /// Names the default working directory: the one that `Roots::working_directory` returns.
     fn about_roots(roots: Option<&Roots>) -> Option<String> {
         let runs =
             |placed: &&PlacedRoot| placed.kind == RootKind::Directory && placed.root.access.contains(Access::EXECUTE);
@@ -99,7 +99,7 @@ fn answer(ended: CommandEnded, limit: Duration) -> Answer {
         text.push_str("[stderr]\n");
         text.push_str(&stderr);
     }
-    // Writing to a text cannot fail.
+    // Writing to a string cannot fail.
     let _ = match code {
         Some(0) if text.is_empty() => write!(text, "[no output]"),
         Some(0) => Ok(()),

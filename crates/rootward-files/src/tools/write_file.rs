@@ -1,4 +1,4 @@
-//! `write_file`: a file's whole contents, at once.
+//! `write_file`: replaces the whole contents of a file atomically.
 
 use rootward_server::Write;
 use schemars::JsonSchema;
@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::path::FilePath;
 use crate::tool::{About, Effect, FileTool, Output};
 
-/// The longest text that is written between other calls, without a thread of its own.
+/// The longest text to write without a separate thread.
 const SMALL: usize = 64 << 10;
 
 pub(crate) struct WriteFile;

@@ -1,6 +1,6 @@
-//! A command that the kernel holds to the roots of the call (feature `command`).
+//! A command that the kernel confines to the roots of the call (feature `command`).
 //!
-//! `running.rs` watches it, `output.rs` keeps what it writes.
+//! `running.rs` runs it, `output.rs` keeps its output.
 
 mod output;
 mod running;
@@ -24,22 +24,24 @@ use crate::roots::Roots;
 
 pub use output::CommandOutput;
 
-/// How long a command may take unless it is said.
+/// The default time limit of a command.
 const USUAL: Duration = Duration::from_mins(2);
 
-/// The longest argument of a program, the zero byte at its end excluded (`execve(2)`).
+/// The longest argument of a program, without the zero byte at its end (`execve(2)`).
 const MOST_BYTES: usize = (128 << 10) - 1;
 
-/// A command that the kernel holds to the roots of the call.
+/// A command that the kernel confines to the roots of the call.
 ///
-/// It reads and writes what the roots permit, and nothing else of the user's: whatever it tries, and whatever it starts. It has no input, an
-/// environment without secrets, and a home and a temporary directory of its own, which go when it ends; so does what it leaves
-/// running. Programs in a root run only where that root may be executed in.
+/// The command and everything it starts can read and write only what the roots permit, and no other user files. It has
+/// no input, an environment without secrets, and its own home and temporary directories. When it ends, these are
+/// removed and its remaining processes are killed. Programs in a root run only if that root allows execution.
 ///
-/// The kernel cannot close a part of a directory for writing only. So a command can change `.git/hooks`, `.vscode` and the like in a root that
-/// it may write, which a [`Grant`](rootward_core::Grant) refuses: what it leaves there may run later, outside of its confinement.
+/// The kernel cannot block only writes to part of a directory. So in a writable root a command can change `.git/hooks`,
+/// `.vscode` and so on, which a [`Grant`](rootward_core::Grant) refuses: files it leaves there may run later, outside
+/// its confinement.
 ///
-/// A program that runs commands calls [`rootward_sandbox::launcher`] first thing in its `main`: it is started again to confine itself.
+/// A program that runs commands must call [`rootward_sandbox::launcher`] first in its `main`: the program starts itself
+/// again to apply the confinement.
 ///
 /// ```no_run
 /// use rmcp::handler::server::wrapper::Parameters;
@@ -81,14 +83,14 @@ pub struct ConfinedCommand {
     options: Options,
 }
 
-/// What came of a command. Shown as text, it is what the command wrote, and how it ended where that was not well.
+/// The result of a command. Displays as the command's output, plus how it ended if it failed.
 #[derive(Debug)]
 pub struct CommandEnded {
-    /// Its exit code, 128 and the signal where a signal ended it; none where its time was over.
+    /// Its exit code, or 128 plus the signal that ended it; `None` if it timed out.
     pub code: Option<i32>,
-    /// What it wrote to its standard output.
+    /// Its standard output.
     pub stdout: CommandOutput,
-    /// What it wrote to its standard error.
+    /// Its standard error.
     pub stderr: CommandOutput,
 }
 
@@ -96,7 +98,7 @@ pub struct CommandEnded {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum CommandError {
-    /// Its directory is refused, or the roots are not known.
+    /// Its directory was refused, or the roots are not known.
     #[error(transparent)]
     Path(#[from] PathError),
     /// An argument is too long for the system.
@@ -105,13 +107,13 @@ pub enum CommandError {
     /// It was not started.
     #[error("the command was not run: {error}{hint}", error = .0, hint = way_out(.0))]
     NotStarted(#[source] StartError),
-    /// It cannot be watched, so it was ended.
+    /// It could not be monitored, so it was killed.
     #[error("the command cannot be watched, so it was ended: {0}")]
     Watch(#[source] io::Error),
     /// It was killed and did not end.
     #[error("the command did not end when it was killed")]
     NotEnded,
-    /// The client took the call back.
+    /// The client canceled the call.
     #[error("the call was stopped")]
     Stopped,
 }
@@ -127,7 +129,7 @@ fn way_out(error: &StartError) -> &'static str {
 }
 
 impl ConfinedCommand {
-    /// A program with its arguments, looked up in `PATH` unless it is a path.
+    /// A program with its arguments. The program is looked up in `PATH` unless it is a path.
     pub fn new(program: impl Into<OsString>, arguments: impl IntoIterator<Item = OsString>) -> ConfinedCommand {
         ConfinedCommand {
             program: program.into(),
@@ -143,35 +145,35 @@ impl ConfinedCommand {
         ConfinedCommand::new("/bin/sh", ["-c".into(), command.into()])
     }
 
-    /// Where it starts; else in the first root that is a directory ([`Roots::working_directory`]).
+    /// Sets its working directory; the default is the first root that is a directory ([`Roots::working_directory`]).
     #[must_use]
     pub fn in_directory(self, directory: Grant) -> ConfinedCommand {
         ConfinedCommand { directory: Some(directory), ..self }
     }
 
-    /// After this time it is ended with all that it started; else after two minutes.
+    /// Sets the time after which it is killed with everything that it started; the default is two minutes.
     #[must_use]
     pub fn for_at_most(self, limit: Duration) -> ConfinedCommand {
         ConfinedCommand { limit, ..self }
     }
 
-    /// How it is confined, besides the roots: its network, for example.
+    /// Sets confinement options besides the roots, such as network access.
     #[must_use]
     pub fn with_options(self, options: Options) -> ConfinedCommand {
         ConfinedCommand { options, ..self }
     }
 
-    /// Runs it in a thread of its own until it has ended, its time is over, or `stopped` says that the client took the call back.
+    /// Runs it on its own thread until it ends, times out, or `stopped` says that the client canceled the call.
     pub async fn run(self, roots: &Roots, stopped: &CancellationToken) -> Result<CommandEnded, CommandError> {
         let (roots, stopped) = (roots.clone(), stopped.child_token());
-        // A call that is given up stops its command, too.
+        // Dropping this call also stops its command.
         let _stops = stopped.clone().drop_guard();
         let running = tokio::task::spawn_blocking(move || self.run_blocking(&roots, |_| !stopped.is_cancelled()));
         running.await.unwrap_or_else(|error| Err(CommandError::Watch(io::Error::other(error))))
     }
 
-    /// The same in this thread. `goes_on` is asked several times a second, with the number of bytes that came since, whether anybody still
-    /// waits for the command.
+    /// Like [`ConfinedCommand::run`], on this thread. It calls `goes_on` several times a second with the number of new
+    /// bytes; `false` means that nobody waits for the command any more.
     pub fn run_blocking(
         self,
         roots: &Roots,

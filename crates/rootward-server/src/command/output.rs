@@ -1,16 +1,16 @@
-//! What a command writes, kept within bounds: its beginning and its end.
+//! The output of a command, limited to its beginning and its end.
 
 use std::collections::VecDeque;
 
-/// How much is kept of the beginning, and how much of the end.
+/// How much to keep of the beginning, and how much of the end.
 const HALF: usize = 128 << 10;
 
-/// What a command wrote to one of its outputs: at most 256 KiB of it, the beginning and the end.
+/// The output of a command on one stream: at most 256 KiB, from the beginning and the end.
 #[derive(Debug, Default)]
 pub struct CommandOutput {
     beginning: Vec<u8>,
     end: VecDeque<u8>,
-    /// How many bytes between the two are gone.
+    /// How many bytes in the middle were dropped.
     missing: u64,
 }
 
@@ -24,17 +24,17 @@ impl CommandOutput {
         self.missing += surplus as u64;
     }
 
-    /// How many bytes are not shown.
+    /// How many bytes were dropped.
     pub fn missing(&self) -> u64 {
         self.missing
     }
 
-    /// As text, with a sentence where something is missing. What is no UTF-8 is shown as such.
+    /// The output as text, with a note where bytes were dropped. Invalid UTF-8 is replaced.
     pub fn into_text(self) -> String {
         self.text()
     }
 
-    /// The same.
+    /// Like [`CommandOutput::into_text`], by reference.
     pub(super) fn text(&self) -> String {
         let mut bytes = self.beginning.clone();
         if self.missing > 0 {

@@ -1,4 +1,4 @@
-//! A confined command from its start to its end: its output taken, its time watched.
+//! Runs a confined command to its end: collects its output and enforces its time limit.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -15,13 +15,13 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use super::output::CommandOutput;
 use super::{CommandEnded, CommandError};
 
-/// How long it takes at most until a call that was stopped is seen to be.
+/// The longest delay before noticing that a call was canceled.
 const TICK: Duration = Duration::from_millis(100);
 
-/// How long whoever ends the command may take to do so.
+/// How long killing the command may take.
 const TO_END: Duration = Duration::from_secs(5);
 
-/// Takes what the command writes until it has ended, or its time is over. Then all that it started is ended, too.
+/// Collects the command's output until it ends or times out. Then ends everything that it started.
 pub(super) fn run(
     confined: Confined,
     limit: Duration,
@@ -30,7 +30,7 @@ pub(super) fn run(
     let Confined { mut child, line } = confined;
     let watched = watch(&mut child, line, Instant::now() + limit, goes_on);
     if watched.is_err() {
-        // Its line is cut by now; whoever stands for the command ends all, and then itself.
+        // Its lifeline is closed by now, so its supervisor ends every process and then itself.
         let _ = wait(&mut child);
     }
     watched
@@ -54,7 +54,7 @@ fn watch(
     loop {
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            // Cut once, and the end is waited for; where even that does not come, no more is.
+            // Close the lifeline once and wait for the end. If the command still does not end, give up.
             if line.take().is_none() {
                 let _ = child.kill();
                 return Err(CommandError::NotEnded);
@@ -72,7 +72,7 @@ fn watch(
         if !goes_on(read) {
             return Err(CommandError::Stopped);
         }
-        // When it has ended, so has all that could still write: what is left in the pipes is all there will be.
+        // Once it has ended, nothing can write any more: the pipes hold all remaining output.
         if ready.ended && read == 0 {
             break;
         }
@@ -86,7 +86,7 @@ fn wait(child: &mut Child) -> io::Result<i32> {
     Ok(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)))
 }
 
-/// What waits to be looked at.
+/// What is ready to be handled.
 struct Ready {
     ended: bool,
     streams: [bool; 2],
@@ -110,9 +110,9 @@ fn wait_for(end: &OwnedFd, streams: [&Stream; 2], at_most: Duration) -> io::Resu
     Ok(Ready { ended: is_ready(Some(0)), streams: at.map(is_ready) })
 }
 
-/// One of its two outputs.
+/// One of the two output streams.
 struct Stream {
-    /// None once it is closed.
+    /// `None` once it is closed.
     pipe: Option<File>,
     output: CommandOutput,
 }
@@ -122,7 +122,7 @@ impl Stream {
         Stream { pipe: pipe.map(File::from), output: CommandOutput::default() }
     }
 
-    /// Takes a piece that is there; says how long it is.
+    /// Reads available data and returns its length.
     fn take(&mut self) -> io::Result<u64> {
         let mut buffer = [0; 16 << 10];
         let Some(pipe) = &mut self.pipe else { return Ok(0) };

@@ -1,4 +1,4 @@
-//! `build.gradle`, which is a program: it is searched for a few words, and no more is known of it.
+//! `build.gradle`. It is a program, so this only searches it for a few words.
 
 use super::super::marker::Beside;
 use super::{Facts, Purpose};

@@ -1,4 +1,4 @@
-//! `Makefile`: its targets. Nothing in it is expanded.
+//! `Makefile`: its targets, without expansion.
 
 use super::Facts;
 
@@ -15,7 +15,7 @@ pub(super) fn read(text: &str) -> Facts {
             continue;
         }
         for target in targets.split_whitespace() {
-            // Files that are made on the way are not what a user runs.
+            // Users do not run targets for intermediate files.
             if !target.contains(['/', '.']) && !seen.contains(&target) {
                 facts.script("make", target, None);
                 seen.push(target);

@@ -7,7 +7,7 @@ use super::super::marker::Beside;
 use super::super::shown;
 use super::{Facts, Purpose};
 
-/// How deep elements may lie in each other.
+/// The deepest nesting of elements.
 const DEEPEST: usize = 64;
 
 pub(super) fn read(text: &str, beside: &Beside) -> Result<Facts, String> {

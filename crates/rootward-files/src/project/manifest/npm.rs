@@ -7,7 +7,7 @@ use super::super::shown;
 use super::{Facts, Purpose, malformed};
 
 pub(super) fn read(text: &str, beside: &Beside) -> Result<Facts, String> {
-    // serde_json ends at 128 levels.
+    // serde_json stops at 128 levels.
     let package: Map<String, Value> = serde_json::from_str(text).map_err(|error| malformed("a JSON object", error))?;
     let word = |key: &str| package.get(key).and_then(Value::as_str);
     let mut facts = Facts {
@@ -36,7 +36,7 @@ pub(super) fn read(text: &str, beside: &Beside) -> Result<Facts, String> {
     Ok(facts)
 }
 
-/// How packages are installed, and how a script is run.
+/// The commands to install packages and to run a script.
 fn runner(named: Option<&str>, beside: &Beside) -> (&'static str, &'static str) {
     let named = named.and_then(|named| named.split('@').next()).unwrap_or_default();
     if named == "pnpm" || beside.has("pnpm-lock.yaml") {

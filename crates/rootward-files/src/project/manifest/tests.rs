@@ -1,4 +1,4 @@
-//! What manifests say, in tables; hostile ones among them.
+//! Tables of manifests and the facts read from them, including hostile ones.
 
 use super::*;
 
@@ -122,7 +122,7 @@ fn malformed_manifests_are_a_problem_and_no_more() {
     check(System::Maven, &"<a>".repeat(80_000), "64 deep");
     check(System::Maven, "<project><a></b></project>", "malformed");
     check(System::Maven, "<project>", "malformed");
-    // What makes no sense still tells what holds for the system.
+    // A malformed manifest still gives the facts of its system.
     assert!(!fallback(System::Maven, &Beside::default()).commands.is_empty());
     assert!(!fallback(System::Cargo, &Beside::default()).commands.is_empty());
 }

@@ -1,27 +1,27 @@
-//! Finding a text in another and replacing it, whatever the line ends.
+//! Finds and replaces text, whatever the line ends.
 //!
-//! Text is compared with plain line ends. How each line of the file ended is kept aside and given back: a file keeps its
-//! `\r\n`, and one that mixes both keeps the mixture.
+//! Texts are compared with `\n` line ends. The original line ends are stored separately and restored: a file keeps its
+//! `\r\n`, and a file that mixes both keeps the mix.
 
 use thiserror::Error;
 
-/// A text that is being edited.
+/// A text being edited.
 #[derive(Debug)]
 pub(super) struct Text {
-    /// With plain line ends.
+    /// The text with `\n` line ends.
     plain: String,
-    /// How each of them was written.
+    /// The original line ends.
     ends: Vec<End>,
 }
 
-/// A line's end.
+/// A line end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum End {
     Newline,
     ReturnAndNewline,
 }
 
-/// Why an edit cannot be made.
+/// Why an edit failed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub(super) enum EditError {
     #[error("nothing to find")]
@@ -45,12 +45,12 @@ impl Text {
         Text { plain: plain(text), ends }
     }
 
-    /// With plain line ends.
+    /// The text with `\n` line ends.
     pub(super) fn as_str(&self) -> &str {
         &self.plain
     }
 
-    /// With the line ends of the file.
+    /// The text with the file's line ends.
     pub(super) fn with_line_ends(&self) -> String {
         let mut text = String::with_capacity(self.plain.len() + self.ends.len());
         let mut ends = self.ends.iter();
@@ -66,7 +66,8 @@ impl Text {
         text
     }
 
-    /// Replaces the first place where `old` is; says how many there are. The text stays within `limit` bytes.
+    /// Replaces the first occurrence of `old` and returns the number of occurrences. The text stays within `limit`
+    /// bytes.
     pub(super) fn replace(&mut self, old: &str, new: &str, limit: usize) -> Result<usize, EditError> {
         let (old, new) = (plain(old), plain(new));
         if old.is_empty() {
@@ -81,7 +82,7 @@ impl Text {
         let lines = old.split('\n').count();
         let mut starts = std::iter::once(0).chain(self.plain.match_indices('\n').map(|(at, _)| at + 1)).skip(first);
         let start = starts.next().unwrap_or(0);
-        // Up to the end of the last line, its newline not included.
+        // Up to the end of the last line, without its newline.
         let end = starts.nth(lines - 1).map_or(self.plain.len(), |next| next - 1);
         let new = indented(&self.plain[start..], &old, &new, limit)?;
         self.put(start, end - start, &new, limit)?;
@@ -95,7 +96,7 @@ impl Text {
         let count = |text: &str| memchr::memchr_iter(b'\n', text.as_bytes()).count();
         let first = count(&self.plain[..start]);
         let old = count(&self.plain[start..start + length]);
-        // New lines end like the line where they begin, or else the one before.
+        // New lines get the line end of the line where they start, or else of the one before.
         let usual = self.ends.get(first).or_else(|| self.ends.get(first.checked_sub(1)?)).copied();
         let usual = usual.unwrap_or(End::Newline);
         let kept = self.ends[first..first + old].to_vec();
@@ -110,18 +111,18 @@ fn plain(text: &str) -> String {
     text.replace("\r\n", "\n")
 }
 
-/// Blanks as the reference server sees them, whose language has its own idea.
+/// Whitespace as defined by the reference server's language.
 fn is_blank(letter: char) -> bool {
     (letter.is_whitespace() && letter != '\u{85}') || letter == '\u{feff}'
 }
 
-/// The first line from which on the lines of `old` stand, blanks at their ends aside, and at how many places they do.
+/// The first line where the lines of `old` occur, ignoring whitespace at their ends, and the number of occurrences.
 ///
-/// One search over all lines, which takes as long as they are together, whatever they hold.
+/// One search over all lines, in time linear in their total length.
 fn find_lines(text: &str, old: &str) -> Option<(usize, usize)> {
     let trimmed = |text: &str| {
         let lines = text.split('\n').map(|line| line.trim_matches(is_blank));
-        // Each line between two newlines: what is found then begins and ends with a line.
+        // Put each line between two newlines, so that a match begins and ends with a line.
         lines.fold(String::from("\n"), |all, line| all + line + "\n")
     };
     let (text, old) = (trimmed(text), trimmed(old));
@@ -130,8 +131,8 @@ fn find_lines(text: &str, old: &str) -> Option<(usize, usize)> {
     Some((first, text.matches(&old).count()))
 }
 
-/// The new text with the indentation that the reference server gives it: the first line has that of the line it replaces, those
-/// below keep what they are indented more than their counterparts in the old text.
+/// The new text, indented as the reference server does it: the first line gets the indentation of the line it replaces,
+/// later lines keep the indentation they have beyond their counterparts in the old text.
 fn indented(place: &str, old: &str, new: &str, limit: usize) -> Result<String, EditError> {
     let indent = |line: &str| line.len() - line.trim_start_matches(is_blank).len();
     let letters = |blanks: &str| blanks.encode_utf16().count();
@@ -149,7 +150,7 @@ fn indented(place: &str, old: &str, new: &str, limit: usize) -> Result<String, E
             if before > 0 && !blanks.is_empty() {
                 text.push_str(kept);
                 let more = letters(blanks).saturating_sub(before);
-                // A line of the file may be indented by megabytes, and the new text have as many lines.
+                // A line of the file may be indented by megabytes, and the new text may have many lines.
                 if text.len() + more > limit {
                     return Err(EditError::TooLarge);
                 }
@@ -188,7 +189,7 @@ mod tests {
         check("one\ntwo\n", "one\ntwo", "1\n2\n3", "1\n2\n3\n", 1);
         check("one\n", "one\n", "", "", 1);
         check("ünï\n", "ï", "i", "üni\n", 1);
-        // Lines, blanks at their ends aside; exactly as the reference server indents.
+        // Whole lines, ignoring whitespace at their ends; indented exactly like the reference server.
         check("  a\n  b\n", "a\nb", "x\ny", "  x\ny\n", 1);
         check(
             "\tif a {\n\t\tb\n\t}\n",
@@ -209,7 +210,7 @@ mod tests {
             |text: &str, old: &str, expect: EditError| assert_eq!(edited(text, old, "x"), Err(expect), "{old:?}");
         check("abc", "", EditError::Empty);
         check("abc", "d", EditError::NotFound);
-        // Lines are compared whole.
+        // Lines are compared as a whole.
         check("abc d", " abc ", EditError::NotFound);
         check("a\nb", "a\nb\nc", EditError::NotFound);
         check("", "a", EditError::NotFound);
@@ -233,7 +234,7 @@ mod tests {
         check("a\r\n", "a\n", "", "");
     }
 
-    /// Each of these takes hours, or all memory, where it is done naively.
+    /// A naive implementation takes hours or all memory for each of these.
     #[test]
     fn hostile_texts_end_soon_and_small() {
         let blank = "\n".repeat(1 << 20);

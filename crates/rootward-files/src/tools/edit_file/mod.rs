@@ -1,6 +1,6 @@
-//! `edit_file`: parts of a text file replaced by others, all of them or none.
+//! `edit_file`: replaces parts of a text file, all of them or none.
 //!
-//! `edits.rs` finds and replaces, `patch.rs` shows what came of it.
+//! `edits.rs` finds and replaces, `patch.rs` shows the changes.
 
 mod edits;
 mod patch;
@@ -19,13 +19,13 @@ use crate::path::FilePath;
 use crate::tool::{About, Effect, FileTool, Output};
 use edits::{EditError, Text};
 
-/// The largest file that is edited, and that may come of it.
+/// The largest file to edit, before and after.
 const LARGEST: usize = 16 << 20;
 
-/// How many edits a call may bring: each of them looks through the whole file.
+/// How many edits a call may have: each of them searches the whole file.
 const MOST_EDITS: usize = 1000;
 
-/// Edits of one server wait for each other: of two that come at the same time, the second is made to what the first has left.
+/// Serializes the edits of one server: if two arrive at the same time, the second applies to the result of the first.
 static EDITING: Mutex<()> = Mutex::new(());
 
 pub(crate) struct EditFile;
@@ -41,7 +41,7 @@ pub(crate) struct Arguments {
     dry_run: bool,
 }
 
-// One replacement. A doc comment would be in the schema.
+// One replacement. A doc comment would end up in the schema.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Edit {
@@ -75,7 +75,8 @@ impl FileTool for EditFile {
 
 fn edit(Arguments { path, edits, dry_run }: &Arguments, work: &Work) -> Result<String, Failure> {
     let _waited = EDITING.lock().unwrap_or_else(PoisonError::into_inner);
-    // Kept open until the new file has its name: a file that is open cannot give its number, by which it is told, to another.
+    // Kept open until the new file has its name: the system cannot reuse the inode number of an open file, and that
+    // number identifies it.
     let file = path.open()?;
     let (version, named) = (file.version(), path.named_path());
     let name = Shown::new(&named);

@@ -1,4 +1,4 @@
-//! What an edit changed, as a unified diff: the form of `createTwoFilesPatch` of npm's `diff`, in a fence.
+//! The changes of an edit as a unified diff, in a code fence: the format of `createTwoFilesPatch` in npm's `diff`.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -9,13 +9,13 @@ use similar::TextDiff;
 /// Lines shown around a change.
 const CONTEXT: usize = 4;
 
-/// How long the shortest diff is looked for; after that, a longer one will do.
+/// How long to search for the shortest diff; after that, a longer one will do.
 const TO_SEARCH: Duration = Duration::from_secs(1);
 
-/// The longest diff that is shown.
+/// The longest diff to show.
 const LONGEST: usize = 256 << 10;
 
-/// The diff between two texts, in a fence that nothing in it closes.
+/// The diff between two texts, in a fence longer than any fence inside it.
 pub(super) fn fenced(name: &str, before: &str, after: &str) -> String {
     let (diff, left_out) = cut(unified(name, before, after));
     let mut fence = String::from("```");
@@ -37,7 +37,7 @@ fn unified(name: &str, before: &str, after: &str) -> String {
         let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
         let old = numbers(&(first.old_range().start..last.old_range().end));
         let new = numbers(&(first.new_range().start..last.new_range().end));
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "@@ -{old} +{new} @@");
         for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
             let _ = write!(text, "{}{}", change.tag(), change.value());
@@ -49,13 +49,13 @@ fn unified(name: &str, before: &str, after: &str) -> String {
     text
 }
 
-/// Where a hunk is: its first line, counted from one, or the line before where it has none; and how many there are.
+/// The position of a hunk: its first line, counted from 1, or the line before if it is empty; and its number of lines.
 fn numbers(lines: &Range<usize>) -> String {
     let first = if lines.is_empty() { lines.start } else { lines.start + 1 };
     format!("{first},{}", lines.len())
 }
 
-/// The text up to the longest that is shown, and how many lines were left out.
+/// The diff, shortened to the limit, and how many lines were cut.
 fn cut(mut diff: String) -> (String, usize) {
     if diff.len() <= LONGEST {
         return (diff, 0);
@@ -72,7 +72,7 @@ mod tests {
 
     const HEAD: &str = "Index: f\n===================================================================\n--- f\toriginal\n+++ f\tmodified\n";
 
-    /// What npm's `diff` 8.0.4 says.
+    /// The output of npm's `diff` 8.0.4.
     #[test]
     fn the_form_is_that_of_the_reference() {
         let check = |before: &str, after: &str, expect: &str| {
@@ -87,7 +87,7 @@ mod tests {
         let lines = |changed: &[usize], count: usize| -> String {
             (1..=count).map(|n| if changed.contains(&n) { format!("x{n}\n") } else { format!("{n}\n") }).collect()
         };
-        // Eight lines between two changes hold them together, nine do not.
+        // Eight lines between two changes keep them in one hunk, nine do not.
         assert_eq!(unified("f", &lines(&[], 20), &lines(&[5, 14], 20)).matches("@@ -").count(), 1);
         assert_eq!(unified("f", &lines(&[], 20), &lines(&[5, 15], 20)).matches("@@ -").count(), 2);
     }

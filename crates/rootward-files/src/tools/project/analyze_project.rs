@@ -1,4 +1,4 @@
-//! `analyze_project`: what each root is made of.
+//! `analyze_project`: an overview of each root.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -18,7 +18,7 @@ use crate::project::overview::{Counted, Detail, Overview, Share};
 use crate::project::survey::{Budget, Places, Short};
 use crate::tool::{About, Effect, FileTool, Output};
 
-/// How many languages of a root are told.
+/// How many languages to show per root.
 const MOST_LANGUAGES: usize = 20;
 
 pub(crate) struct AnalyzeProject;
@@ -62,13 +62,13 @@ impl FileTool for AnalyzeProject {
     }
 }
 
-/// The same for a reader.
+/// The overview as text.
 pub(crate) fn text(all: &[Overview], short: Option<Short>, more_roots: bool) -> String {
     let mut text = String::new();
     for one in all {
         let gap = if text.is_empty() { "" } else { "\n" };
         let path = on_one_line(one.path.as_os_str());
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = match &one.name {
             Some(name) => writeln!(text, "{gap}{path} \"{}\"", on_one_line(name.as_ref())),
             None => writeln!(text, "{gap}{path}"),
@@ -147,7 +147,7 @@ fn shown(top: &Path, below: &Path) -> String {
     on_one_line(joined(top, below).as_os_str()).into_owned()
 }
 
-/// A size for a reader.
+/// A human-readable size.
 pub(crate) fn size(bytes: u64) -> String {
     match bytes {
         0..1024 => format!("{bytes} bytes"),

@@ -1,4 +1,4 @@
-//! `build_configuration`: what to run, over all roots.
+//! `build_configuration`: the commands to run, for all roots.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -20,7 +20,7 @@ use crate::project::overview::{Detail, Overview};
 use crate::project::survey::{Budget, Places};
 use crate::tool::{About, Effect, FileTool, Output};
 
-/// How many manifests are told, and how many commands for one purpose.
+/// How many manifests to show, and how many commands per purpose.
 const MOST_BUILDS: usize = 100;
 const MOST_OF_PURPOSE: usize = 50;
 
@@ -32,7 +32,7 @@ pub(crate) struct Arguments {
     path: Option<FilePath>,
 }
 
-/// A manifest and where it lies.
+/// A manifest and its location.
 struct Build {
     directory: PathBuf,
     manifest: Manifest,
@@ -60,7 +60,7 @@ impl FileTool for BuildConfiguration {
             let budget = Budget::new(work);
             let mut builds = Vec::new();
             let mut more = places.more;
-            // A root may lie in another one.
+            // A root may be inside another one.
             let mut seen = BTreeSet::new();
             for place in places.list {
                 let overview = Overview::of(place, Detail::Manifests, &roots, &budget)?;
@@ -92,7 +92,7 @@ impl FileTool for BuildConfiguration {
     }
 }
 
-/// The manifests of one root that say what to run.
+/// The manifests of one root that have commands.
 fn of_root(overview: Overview) -> Vec<Build> {
     let Overview { path: top, manifests, .. } = overview;
     let workspaces: Vec<(System, PathBuf)> = manifests
@@ -107,7 +107,7 @@ fn of_root(overview: Overview) -> Vec<Build> {
             *system == manifest.system && *workspace != directory && directory.starts_with(workspace)
         };
         let member = workspaces.iter().any(above);
-        // The commands of the workspace do the same for all its members; scripts of npm are each member's own.
+        // The workspace's commands cover all its members; npm scripts belong to each member.
         if member && manifest.system != System::Npm {
             manifest.facts.commands.clear();
         }
@@ -118,7 +118,7 @@ fn of_root(overview: Overview) -> Vec<Build> {
 
 type Merged<'b> = BTreeMap<Purpose, Vec<(&'b Path, &'b Command)>>;
 
-/// What to run for each purpose, over all roots.
+/// The commands for each purpose, for all roots.
 fn merged(builds: &[Build]) -> Merged<'_> {
     let mut merged = Merged::new();
     for build in builds.iter().filter(|build| !build.member) {
@@ -140,7 +140,7 @@ fn text(builds: &[Build], merged: &Merged<'_>) -> String {
     let mut text = String::new();
     for purpose in Purpose::ALL {
         let Some(steps) = merged.get(&purpose) else { continue };
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "{}:", purpose.word());
         for (directory, command) in steps {
             let _ = writeln!(text, "  {}  (in {})", command.line, on_one_line(directory.as_os_str()));

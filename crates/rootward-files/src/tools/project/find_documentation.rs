@@ -19,11 +19,11 @@ use crate::project::manifest::joined;
 use crate::project::survey::{Budget, Place, Places};
 use crate::tool::{About, Effect, FileTool, Output};
 
-/// How many documents are answered with unless more are asked for, and at most.
+/// The default and the highest limit for the number of documents.
 const USUAL_LIMIT: usize = 200;
 const MOST: usize = 2000;
 
-/// How many documents are opened for their titles.
+/// How many documents to open for their titles.
 const MOST_TITLES: usize = 100;
 
 pub(crate) struct FindDocumentation;
@@ -60,7 +60,7 @@ impl FileTool for FindDocumentation {
             let mut found = Vec::new();
             let mut more = places.more;
             for Place { path, grant, .. } in places.list {
-                // A root that cannot be read has no documents to tell of; `analyze_project` tells why.
+                // Skip a root that cannot be read; `analyze_project` says why.
                 let Ok(grant) = grant else { continue };
                 match documents::find(&grant, &budget) {
                     Ok((documents, cut)) => {
@@ -72,7 +72,7 @@ impl FileTool for FindDocumentation {
                     Err(_) => {}
                 }
             }
-            // The most general of all roots first, in the order of the roots.
+            // The most general documents first, then in the order of the roots.
             found.sort_by_key(|(_, Document { kind, .. })| *kind);
             let total = found.len();
             found.truncate(limit);
@@ -84,7 +84,7 @@ impl FileTool for FindDocumentation {
                 let title = if number < MOST_TITLES { documents::title(&roots, &path) } else { None };
                 let shown = on_one_line(path.as_os_str());
                 let title_shown = title.as_ref().map(|title| format!(" \"{title}\"")).unwrap_or_default();
-                // Writing to a text cannot fail.
+                // Writing to a string cannot fail.
                 let _ = writeln!(text, "{shown} ({}, {}){title_shown}", document.kind.word(), size(document.bytes));
                 let mut data = json!({"path": shown, "kind": document.kind.word(), "bytes": document.bytes});
                 if let Some(title) = title {

@@ -6,7 +6,7 @@ pub(crate) mod find_documentation;
 
 use crate::tool::Listed;
 
-/// All of them, in the order in which they are listed.
+/// All tools of the set, in list order.
 pub(crate) static PROJECT_TOOLS: &[Listed] = &[
     Listed::of::<analyze_project::AnalyzeProject>(),
     Listed::of::<find_documentation::FindDocumentation>(),
