@@ -166,8 +166,8 @@ impl HttpSessions {
             && session.is_named_first()
         {
             let mut table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            // SECURITY: rmcp vouches for an id only if it keeps the sessions itself; any other sender of an id must not take it
-            // from the session that has it (test: a_name_stays_with_its_session)
+            // SECURITY: rmcp vouches for an id only if it keeps the sessions itself; any other sender of an id must
+            // not take it from the session that has it (test: a_name_stays_with_its_session)
             if table.get(id).is_none_or(Weakly::is_gone) {
                 table.insert(id.to_owned(), session.downgrade());
             }

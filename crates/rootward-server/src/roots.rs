@@ -101,7 +101,8 @@ impl Roots {
 
     /// Returns the guard's grant, if the client's own sandbox also allows it.
     pub(crate) fn limited(&self, path: &OsStr, grant: Grant) -> Result<Grant, Denial> {
-        // SECURITY: if the client allows less, the roots alone do not decide (test: a_call_is_held_to_what_codex_allows)
+        // SECURITY: if the client allows less, the roots alone do not decide
+        // (test: a_call_is_held_to_what_codex_allows)
         if let Some(limits) = self.limits_now() {
             limits.place_ambient(self.guard()).check(&grant, path)?;
         }

@@ -209,7 +209,8 @@ impl ConfinedCommand {
             ..CommandLine::default()
         };
         // SECURITY: use the roots of this call; if the kernel cannot enforce them, the command does not start
-        // (test: a_command_reaches_what_the_roots_give_and_nothing_else, what_cannot_be_held_keeps_commands_from_starting)
+        // (test: a_command_reaches_what_the_roots_give_and_nothing_else,
+        // what_cannot_be_held_keeps_commands_from_starting)
         let confinement = Confinement::new(roots.guard().clone(), self.options).map_err(StartError::from);
         let confined = confinement.and_then(|confinement| {
             let mut prepared = confinement.prepare_ambient(&line)?;
