@@ -34,7 +34,7 @@ pub(crate) trait Retried: Clone + Serialize {
     /// Its subject: the name of a tool or prompt, or a URI.
     fn subject(&self) -> &str;
 
-    /// The state that the client carries, and its answers.
+    /// The client's answers, and the state that it carries.
     fn carried(&mut self) -> (&mut Option<InputResponses>, &mut Option<String>);
 }
 
