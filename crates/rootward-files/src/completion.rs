@@ -72,7 +72,7 @@ async fn values(roots: &Roots, whole: &str, form: Form) -> Result<Vec<String>, E
         Form::Uri => percent_decode_str(begun).decode_utf8_lossy().into_owned(),
     };
     let looked_in = if directory.is_empty() { "." } else { directory };
-    // SECURITY: only a directory that the guard grants is listed (test: completion_passes_the_escape_corpus)
+    // SECURITY: list only a directory that the guard grants (test: completion_passes_the_escape_corpus)
     match roots.check(looked_in, Access::READ) {
         Ok(grant) => {
             let found = tokio::task::spawn_blocking(move || entries(&grant, &begun, form));

@@ -99,8 +99,8 @@ fn decoded(shown: &str) -> Option<Vec<u8>> {
             }
         }
     }
-    // SECURITY: only the one form that a list shows is decoded. A separator, a dot or any other plain letter that came as an escape does
-    // not look so in a list, and no name holds a NUL (test: an_escape_never_becomes_a_separator_a_dot_or_a_nul)
+    // SECURITY: decode only the exact form that a list shows. A list never shows a separator, a dot or any other plain
+    // character as an escape, and no name contains a NUL (test: an_escape_never_becomes_a_separator_a_dot_or_a_nul)
     let is_name = !name.iter().any(|byte| matches!(byte, b'/' | 0));
     (is_name && escaped(&name).as_deref() == Some(shown)).then_some(name)
 }

@@ -58,7 +58,7 @@ impl RootsResource {
         instructions: &mut Option<String>,
         roots: Option<&Roots>,
     ) {
-        // SECURITY: a page that is taken for the whole list may lack what closes a part of it
+        // SECURITY: a page mistaken for the whole list may lack the entries that close a part of it
         // (test: paging_is_declared_only_where_cursors_arrive)
         if paging == Paging::Declared {
             capabilities.extensions.get_or_insert_default().entry(keys::PAGING.to_owned()).or_default();

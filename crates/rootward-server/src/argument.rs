@@ -214,7 +214,7 @@ fn allowed<A: Use>(roots: &Roots, path: &OsStr) -> Result<Grant, Denial> {
     if let Ok(PathText::Absolute(_)) = PathText::read(path.as_bytes(), PathStyle::NATIVE, None) {
         return Ok(grant);
     }
-    // SECURITY: the body has the name and not the grant, so the place where the system finds the name must be shared, too
+    // SECURITY: the body has the name, not the grant, so the path that the system resolves must also be shared
     // (test: a_relative_path_must_be_shared_from_the_working_directory_too)
     let directory = std::env::current_dir().map_err(|_| Denial::new(Code::InvalidPath, path, A::ACCESS))?;
     // Show the peer the path that it sent, not the server's working directory.
@@ -232,7 +232,7 @@ fn used<A: Use>(roots: &Roots, path: &OsStr) -> Result<Grant, Denial> {
         Last::Meant => guard.check_entry(path, A::ACCESS),
     }?;
     let grant = roots.limited(path, grant)?;
-    // SECURITY: most ways to make a file by its name write through a link that stands there
+    // SECURITY: most ways to create a file by name write through an existing link
     // (test: what_is_made_by_name_is_not_made_through_a_link)
     if A::LAST == Last::Meant && A::ACCESS == Access::WRITE {
         roots.limited(path, guard.check(path, A::ACCESS)?)?;

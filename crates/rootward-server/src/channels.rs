@@ -68,8 +68,8 @@ pub(crate) fn channels(
 }
 
 /// Requests that the client has not answered.
-// SECURITY: a session with such a question does not rest: its next questions would have the same ids, and a late answer would be
-// taken for theirs (test: a_session_that_waits_for_an_answer_does_not_rest)
+// SECURITY: a session with a pending question does not rest: its next questions would reuse the ids, and a late answer
+// would be matched to them (test: a_session_that_waits_for_an_answer_does_not_rest)
 #[derive(Clone, Default)]
 struct Questions(Arc<Mutex<HashSet<RequestId>>>);
 

@@ -88,7 +88,7 @@ impl UnderWay {
     /// Returns `None` if there is no room, or if a request with the same id is not answered yet.
     fn add(self: &Arc<UnderWay>, id: &RequestId, kind: Asked) -> Option<Arc<Slot>> {
         let mut owed = self.owed();
-        // SECURITY: requests that have one id among them are as many as they are (test: requests_of_one_id_wait_for_each_other)
+        // SECURITY: requests that share an id must not share a slot (test: requests_of_one_id_wait_for_each_other)
         if owed.contains_key(id) || self.taken.load(Ordering::Relaxed) >= MOST_REQUESTS {
             return None;
         }
@@ -118,7 +118,8 @@ impl UnderWay {
     /// Nobody waits for this answer any more, and it must not be sent, unless it is already being written. The handler
     /// may still be running.
     fn cancelled(&self, id: &RequestId) {
-        // SECURITY: to take requests back makes no room while they are worked on (test: requests_that_are_taken_back_keep_their_place)
+        // SECURITY: canceling a request frees no slot while its handler runs
+        // (test: requests_that_are_taken_back_keep_their_place)
         let mut owed = self.owed();
         let gone = if owed.get(id).is_some_and(|owed| owed.answer == Answer::Awaited) { owed.remove(id) } else { None };
         drop(owed);

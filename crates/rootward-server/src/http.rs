@@ -90,7 +90,7 @@ where
                 Err(error) => return Ok(refused(StatusCode::BAD_REQUEST, error)),
             };
             if parts.method == Method::POST && says_list_changed(&body) {
-                // SECURITY: before the message is handed on, so before any that is posted after its answer
+                // SECURITY: handle the change before passing the message on, so before any call posted after its answer
                 // (test: a_change_over_http_is_heard_before_the_call_that_follows)
                 if let Some(session) = session_of(&parts).and_then(|id| roots.ground().http.find(id)) {
                     session.hear_list_changed();
@@ -166,8 +166,8 @@ impl HttpSessions {
             && session.is_named_first()
         {
             let mut table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            // SECURITY: rmcp vouches for a name only where it keeps sessions itself; whoever else brings one must not
-            // take it from the session that has it (test: a_name_stays_with_its_session)
+            // SECURITY: rmcp vouches for an id only if it keeps the sessions itself; any other sender of an id must
+            // not take it from the session that has it (test: a_name_stays_with_its_session)
             if table.get(id).is_none_or(Weakly::is_gone) {
                 table.insert(id.to_owned(), session.downgrade());
             }

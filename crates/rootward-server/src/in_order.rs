@@ -51,7 +51,8 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for InOrder<T> {
         if let JsonRpcMessage::Notification(message) = &mut message
             && is_list_changed(&message.notification)
         {
-            // SECURITY: from here on calls wait (test: a_change_is_heard_before_the_call_that_follows)
+            // SECURITY: from here on, calls wait for the new list
+            // (test: a_change_is_heard_before_the_call_that_follows)
             self.session.hear_list_changed();
             message.notification.extensions_mut().insert(Heard(self.session.number()));
         }

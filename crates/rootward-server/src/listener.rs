@@ -51,12 +51,13 @@ impl RootsService {
         address: SocketAddr,
         handler: impl Fn(&RootsService) -> Rooted<H> + Send + Sync + 'static,
     ) -> io::Result<HttpListener> {
-        // SECURITY: nothing asks who names the roots, so only this machine may (test: listens_on_this_machine_only)
+        // SECURITY: nothing authenticates who names the roots, so only this machine may
+        // (test: listens_on_this_machine_only)
         if !address.ip().is_loopback() {
             let says = format!("`{address}` is not a loopback address");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, says));
         }
-        // SECURITY: nor may a page in this machine's browser: by default rmcp looks at `Host`, and lets any `Origin` pass
+        // SECURITY: nor may a web page in a local browser: by default rmcp checks `Host`, but accepts any `Origin`
         // (test: pages_in_a_browser_are_refused)
         let config = StreamableHttpServerConfig::default().enforce_origin_validation();
         let service = self.clone();

@@ -39,7 +39,7 @@ struct Listener {
 /// because it names them only in its calls.
 pub async fn listener_roots() -> Option<Roots> {
     let Listener { ground, request, parties } = LISTENER.try_with(Clone::clone).ok()?;
-    // SECURITY: placed for each look: a root that the operator took back is told of no more
+    // SECURITY: resolve the roots for each access, so that a revoked root is no longer reported
     // (test: a_listener_hears_of_files_in_the_operators_roots_alone)
     modern::known(&ground, &request, &parties, Said::Nothing).await
 }

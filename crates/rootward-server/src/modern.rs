@@ -34,7 +34,7 @@ pub(crate) trait Retried: Clone + Serialize {
     /// Its subject: the name of a tool or prompt, or a URI.
     fn subject(&self) -> &str;
 
-    /// The state that the client carries, and its answers.
+    /// The client's answers, and the state that it carries.
     fn carried(&mut self) -> (&mut Option<InputResponses>, &mut Option<String>);
 }
 
@@ -205,11 +205,11 @@ fn open<P: Retried>(ground: &Ground, binding: &[u8], parameters: &mut P, paging:
     let (responses, state) = parameters.carried();
     let answer = responses.as_mut().and_then(|responses| responses.remove(keys::ROOTS_QUESTION));
     let Some(sealed) = state.take() else {
-        // SECURITY: roots that nobody asked for are not taken (test: roots_that_were_not_asked_for_are_not_taken)
+        // SECURITY: ignore roots that the server did not ask for (test: roots_that_were_not_asked_for_are_not_taken)
         return Ok(Carried::default());
     };
-    // SECURITY: what does not open was made for another call, another client, by another server, too long ago, or by
-    // nobody; one sentence for all of it (test: a_state_that_is_not_this_calls_is_refused)
+    // SECURITY: a state that does not open is forged, expired, or from another call, client or server; all get the same
+    // message (test: a_state_that_is_not_this_calls_is_refused)
     let carried: Option<Carried> = ground.seal.as_ref().and_then(|seal| seal.open_json_with(&sealed, binding).ok());
     let Some(mut carried) = carried else {
         return Err(ErrorData::invalid_params(NOT_OF_THIS_REQUEST, None));

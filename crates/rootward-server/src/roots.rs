@@ -72,7 +72,7 @@ impl Roots {
             };
             decision.and_then(|grant| self.limited(path, grant))
         };
-        // SECURITY: one reading is chosen, then decided; a grant is never for another path than the one that was decided
+        // SECURITY: choose one reading, then check it; a grant is always for the path that was checked
         // (test: a_name_that_is_not_utf8_is_decided_as_the_file_that_it_names)
         let is_absent = |decision: &Result<Grant, Denial>| decision.as_ref().is_ok_and(|grant| !grant.exists());
         let decision = decide(text);
@@ -101,7 +101,8 @@ impl Roots {
 
     /// Returns the guard's grant, if the client's own sandbox also allows it.
     pub(crate) fn limited(&self, path: &OsStr, grant: Grant) -> Result<Grant, Denial> {
-        // SECURITY: the roots alone do not decide where the client allows less (test: a_call_is_held_to_what_codex_allows)
+        // SECURITY: if the client allows less, the roots alone do not decide
+        // (test: a_call_is_held_to_what_codex_allows)
         if let Some(limits) = self.limits_now() {
             limits.place_ambient(self.guard()).check(&grant, path)?;
         }
@@ -198,7 +199,7 @@ impl Roots {
         let scope = Scope::current().ok();
         let requester = scope.as_ref().map_or("", |scope| scope.requester());
         let decided = Decided { parties: &self.parties, requester, generation: self.generation() };
-        // SECURITY: what is not on record does not happen (test: without_a_record_there_is_no_access)
+        // SECURITY: an access that cannot be recorded is refused (test: without_a_record_there_is_no_access)
         let decision = match record(&self.ground, decided, path, access, decision.as_ref()) {
             Ok(()) => decision,
             Err(_) => Err(Denial::new(Code::AuditUnavailable, path, access)),

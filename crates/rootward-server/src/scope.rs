@@ -92,7 +92,7 @@ impl Scope {
 
     /// The scope of the running call.
     pub(crate) fn current() -> Result<Arc<Scope>, PathError> {
-        // SECURITY: without surroundings nothing is known to be shared, so nothing is
+        // SECURITY: without a scope nothing is known to be shared, so refuse everything
         // (test: without_the_service_every_path_is_refused)
         SCOPE.try_with(Arc::clone).map_err(|_| PathError::NotInstalled)
     }
@@ -112,7 +112,7 @@ impl Scope {
             (Source::Legacy(session, peer, stopped), None) => match session.roots_unless_stopped(peer, stopped).await {
                 Ok(roots) => Ok(self.roots.get_or_init(|| roots.within(self.limits.as_ref())).clone()),
                 Err(_) => {
-                    // It has already waited; running the call again would wait once more.
+                    // The call has already waited; running it again would wait again.
                     self.note(Outcome::Denied(Refusal::pending()));
                     Err(PathError::NotKnown)
                 }

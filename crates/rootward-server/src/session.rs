@@ -270,7 +270,7 @@ impl Session {
     /// Creates the owner, now that the client has declared its capabilities.
     pub(crate) fn begin(&self, peer: &Peer<RoleServer>) -> Result<(), NotKnown> {
         let mut state = self.state();
-        // SECURITY: whoever shares a handler between clients would give all of them the roots of the first
+        // SECURITY: a handler shared between clients would give all of them the first client's roots
         // (test: a_handler_that_clients_share_serves_one_of_them)
         if !is_same(state.peer.get_or_insert_with(|| peer.clone()), peer) {
             return Err(NotKnown::OfAnother);

@@ -137,7 +137,7 @@ impl Settings {
         let directories = Directories::new(environment);
         let home = directories.home.clone();
         let mut settings = Settings { validation: Validation::of(&directories), ..Settings::new(home) };
-        // SECURITY: a server that can write Rootward's settings chooses its own roots, wherever those settings are
+        // SECURITY: a server that can write Rootward's settings, wherever they are, could choose its own roots
         // (test: the_defaults_close_rootwards_own_places)
         settings.close(directories.closed_ambient(settings.guard.resolver).unwrap_or_else(|_| {
             // If one cannot be resolved, close it as spelled.

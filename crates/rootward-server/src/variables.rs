@@ -138,7 +138,7 @@ impl OwnVariables {
         Ok(settings)
     }
 
-    // SECURITY: a variable is no way around the list of system directories where the author closed it
+    // SECURITY: if the author closed system directories, a variable cannot bypass that
     // (test: system_places_are_refused_where_the_author_says_so)
     fn judge(&self, settings: &Settings, only: Option<&str>) -> Result<(), EnvironmentError> {
         if self.system == SystemPlaces::Named {

@@ -131,7 +131,7 @@ fn heading(text: &str) -> Option<String> {
         let underline = line.len() >= 3
             && line.bytes().all(|byte| Some(&byte) == line.as_bytes().first())
             && line.starts_with(['=', '-', '~', '*', '^', '#']);
-        // Front matter also ends in an underline, but has no heading text above it.
+        // Front matter also has underlines: the first has no text above it, the last has a `key: value` line.
         if underline && !before.is_empty() && !before.contains(": ") {
             return Some(shown(before.trim()));
         }

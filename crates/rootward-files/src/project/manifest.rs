@@ -111,7 +111,7 @@ impl Facts {
     /// Adds an entry point from the manifest, if it stays below the manifest's directory.
     fn start(&mut self, path: &str) {
         let path = path.strip_prefix("./").unwrap_or(path);
-        // SECURITY: a manifest cannot have a place outside named as part of the project
+        // SECURITY: a manifest cannot present a path outside its directory as part of the project
         // (test: what_a_manifest_says_of_places_outside_is_not_repeated)
         let below = !path.is_empty()
             && !path.starts_with(['/', '~', '\\'])
@@ -136,7 +136,7 @@ impl Facts {
 }
 
 /// Whether every shell reads a text as one word, and it is not an option.
-// SECURITY: a model may run what it is shown, so a script's name brings no second command
+// SECURITY: a model may run what it sees, so a script's name must not contain a second command
 // (test: a_script_whose_name_is_a_command_is_not_shown)
 fn is_word(text: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_.:/@+-".contains(&byte);

@@ -34,7 +34,7 @@ pub(crate) fn decide(roots: &Roots, uri: &str) -> Result<Grant, ErrorData> {
             format!("`{}` is not the URI of a resource here: files are `file:` URIs", crate::project::shown(uri));
         return Err(ErrorData::invalid_params(sentence, Some(json!({"uri": uri}))));
     }
-    // SECURITY: a resource is opened by the same decision as a tool's path (test: resources_pass_the_escape_corpus)
+    // SECURITY: a resource passes the same check as a tool's path (test: resources_pass_the_escape_corpus)
     roots.check(uri, Access::READ).map_err(|denial| PathError::from(denial).into())
 }
 

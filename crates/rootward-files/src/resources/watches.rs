@@ -118,7 +118,7 @@ fn first(roots: &Roots, uri: &str) -> Result<Seen, ErrorData> {
 
 /// A later poll; `None` if the resource may not be read now.
 fn again(roots: &Roots, uri: &str) -> Option<Seen> {
-    // SECURITY: what is no longer shared, or leads outside by now, is not told of
+    // SECURITY: do not report a resource that is no longer shared or now leads outside
     // (test: a_subscription_tells_nothing_of_what_is_no_longer_shared)
     let grant = roots.guard().check(uri, Access::READ).ok()?;
     match grant.kind() {

@@ -46,7 +46,7 @@ impl FileTool for PathInRoots {
             }
             Err(error) => return Err(error.into()),
         };
-        // SECURITY: a refusal says the same of what exists outside and what does not
+        // SECURITY: a refusal does not reveal whether a path outside the roots exists
         // (test: whether_a_path_is_shared_tells_nothing_of_what_lies_outside)
         Ok(match check(&roots, &path, Access::NONE) {
             Ok(grant) => {

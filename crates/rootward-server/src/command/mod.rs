@@ -191,9 +191,10 @@ impl ConfinedCommand {
             Some(directory) => directory,
             None => roots.working_directory(Access::READ)?,
         };
-        // SECURITY: a command is held to the roots, and to nothing less (test: a_command_is_not_run_where_codex_allows_less)
+        // SECURITY: a command can only be confined to the roots, so refuse it if the client allows less
+        // (test: a_command_is_not_run_where_codex_allows_less)
         roots.check_unbounded(directory.named_path(), &directory)?;
-        // SECURITY: by handle; its name may lead elsewhere by the time the command starts
+        // SECURITY: start by handle; the name may lead elsewhere by the time the command starts
         // (test: a_command_starts_where_the_handle_is_whatever_the_name_says)
         let handle = if directory.access().contains(Access::EXECUTE) {
             directory.open_working_directory()
@@ -207,8 +208,9 @@ impl ConfinedCommand {
             directory: Some(directory.path()),
             ..CommandLine::default()
         };
-        // SECURITY: the roots of this very call, and what the kernel cannot hold keeps the command from starting
-        // (test: a_command_reaches_what_the_roots_give_and_nothing_else, what_cannot_be_held_keeps_commands_from_starting)
+        // SECURITY: use the roots of this call; if the kernel cannot enforce them, the command does not start
+        // (test: a_command_reaches_what_the_roots_give_and_nothing_else,
+        // what_cannot_be_held_keeps_commands_from_starting)
         let confinement = Confinement::new(roots.guard().clone(), self.options).map_err(StartError::from);
         let confined = confinement.and_then(|confinement| {
             let mut prepared = confinement.prepare_ambient(&line)?;

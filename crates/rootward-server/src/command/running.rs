@@ -86,7 +86,7 @@ fn wait(child: &mut Child) -> io::Result<i32> {
     Ok(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)))
 }
 
-/// What is ready to be handled.
+/// What is ready to handle.
 struct Ready {
     ended: bool,
     streams: [bool; 2],

@@ -1,6 +1,5 @@
 //! The binary with the real SWI-Prolog, spoken to over its standard input and output. Where `swipl` is missing, these tests fail.
 #![expect(clippy::disallowed_methods, reason = "tests lay out the files they are about")]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod environment;
 mod eras;
