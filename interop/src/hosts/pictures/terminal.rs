@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail, ensure};
 use super::HOME;
 
 /// How long a program may take until it shows what is waited for.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// How long nothing may change until a screen counts as settled.
 const QUIET: Duration = Duration::from_secs(5);
