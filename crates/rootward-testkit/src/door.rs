@@ -23,7 +23,7 @@ pub struct Root {
 /// What a door is asked to do. Everything is expanded; nothing is resolved.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Request {
-    /// The roots in force, in order.
+    /// The current roots, in order.
     pub roots: Vec<Root>,
     /// Where relative paths start, if not at the first root.
     pub base: Option<PathBuf>,

@@ -129,7 +129,7 @@ pub struct Row {
     pub source: &'static str,
     /// What the tree holds beyond [`YARD`].
     pub tree: &'static [Item],
-    /// The roots in force, in order; `{T}/root`, read and write, unless said.
+    /// The current roots, in order; `{T}/root`, read and write, unless said.
     pub roots: &'static [RootSpec],
     /// Where relative paths start; at the first root unless said.
     pub base: Option<&'static str>,

@@ -137,7 +137,7 @@ fn outcome(tool: &str, answered: &ToolResult, request: &Request) -> Outcome {
     if let Some((_, sentence)) = shown.split_once(": Error - ")
         && tool == "read_multiple_files"
     {
-        return if sentence.contains("roots in force") || sentence.starts_with("path `") {
+        return if sentence.contains("current roots") || sentence.starts_with("path `") {
             Outcome::denied("one_of_several", sentence)
         } else {
             Outcome::Failed { kind: kind(sentence), message: sentence.to_owned() }

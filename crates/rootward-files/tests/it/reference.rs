@@ -78,7 +78,7 @@ async fn every_tool_has_its_page() {
 
 const INDEX: &str = "# The tools of `rootward serve`\n\nWritten from the server's own list by `ROOTWARD_UPDATE=1 cargo test -p rootward-files --test it reference`; each example was \
                      really called, in a root `/home/me/project`.\n\nA path is absolute, a `file:` URI, or relative to the first root. One that is not shared is refused before the tool \
-                     runs: the result has `isError`, a sentence that names the path and the roots in force, and the same as data (`code`, `path`, `access`, `roots`). Where \
+                     runs: the result has `isError`, a sentence that names the path and the current roots, and the same as data (`code`, `path`, `access`, `roots`). Where \
                      these tools differ from those of the reference server, and why, is in [files.md](../files.md). Those that write, delete or run are listed where a root allows it.\n\n`get-roots` and `roots` are answered always and listed with `--tools roots`. The last three are offered with `--tools project`.\n\n| tool | what it does |\n|---|---|\n";
 
 /// One page.

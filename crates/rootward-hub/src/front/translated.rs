@@ -38,15 +38,21 @@ impl Translated {
             let Some(end) = memchr(b'\n', written.waiting()) else { break };
             let line = written.waiting()[..end].to_vec();
             written.advance(end + 1);
-            match self.translator.from_engine(&line) {
+            match self.translator.engine_line(&line) {
                 Line::Same => self.outlet.push_bytes(&line),
                 Line::Instead(Lines { to_server, to_engine }) => {
-                    to_server.iter().for_each(|line| self.outlet.push(line));
+                    self.push(&to_server);
                     self.to_engine.extend(to_engine);
                 }
             }
         }
         if self.outlet.is_empty() && !self.translator.reads_engine() { written } else { &mut self.outlet }
+    }
+
+    fn push(&mut self, lines: &[String]) {
+        for line in lines {
+            self.outlet.push(line);
+        }
     }
 
     /// What the engine is told in place of a line of the process.
@@ -55,14 +61,14 @@ impl Translated {
             return Heard::Same(line);
         }
         let told = match &line {
-            Found::Among(bytes) | Found::Unended(bytes) => self.translator.from_server(now, bytes),
-            Found::Alone(bytes) => self.translator.from_server(now, bytes),
+            Found::Among(bytes) | Found::Unended(bytes) => self.translator.server_line(now, bytes),
+            Found::Alone(bytes) => self.translator.server_line(now, bytes),
             Found::TooLong(_) => Line::Same,
         };
         match told {
             Line::Same => Heard::Same(line),
             Line::Instead(Lines { to_server, to_engine }) => {
-                to_server.iter().for_each(|line| self.outlet.push(line));
+                self.push(&to_server);
                 Heard::Instead(to_engine)
             }
         }

@@ -105,7 +105,7 @@ impl Translator {
     }
 
     /// A line from the engine.
-    pub(crate) fn from_engine(&mut self, line: &[u8]) -> Line {
+    pub(crate) fn engine_line(&mut self, line: &[u8]) -> Line {
         let Ok(Message::Single(envelope)) = Message::parse(line) else { return Line::Same };
         match &mut self.state {
             State::Silent => {
@@ -118,19 +118,19 @@ impl Translator {
                 self.state = hello;
                 Line::Same
             }
-            State::Translating(translating) => translating.from_engine(&envelope),
+            State::Translating(translating) => translating.engine_line(&envelope),
             State::Greeting(_) | State::Discovering { .. } | State::Off => Line::Same,
         }
     }
 
     /// A line from the server.
-    pub(crate) fn from_server(&mut self, now: Duration, line: &[u8]) -> Line {
+    pub(crate) fn server_line(&mut self, now: Duration, line: &[u8]) -> Line {
         let Ok(Message::Single(envelope)) = Message::parse(line) else { return Line::Same };
         match std::mem::take(&mut self.state) {
             State::Greeting(hello) => self.greeted(now, hello, &envelope, line),
             State::Discovering { hello, refusal, until } => self.discovered(hello, refusal, until, &envelope),
             State::Translating(mut translating) => {
-                let lines = translating.from_server(&envelope);
+                let lines = translating.server_line(&envelope);
                 self.state = State::Translating(translating);
                 lines
             }
@@ -233,7 +233,7 @@ impl Translating {
         own_id(self.last_id)
     }
 
-    fn from_engine(&mut self, envelope: &Envelope<'_>) -> Line {
+    fn engine_line(&mut self, envelope: &Envelope<'_>) -> Line {
         match envelope.kind() {
             Kind::Request => self.request(envelope),
             Kind::Notification => self.notification(envelope),
@@ -323,7 +323,7 @@ impl Translating {
         Line::Instead(lines)
     }
 
-    fn from_server(&mut self, envelope: &Envelope<'_>) -> Line {
+    fn server_line(&mut self, envelope: &Envelope<'_>) -> Line {
         let (Kind::Response | Kind::ErrorResponse, Some(id)) = (envelope.kind(), envelope.id()) else {
             let is_acknowledgment = envelope.method() == Some(method::ACKNOWLEDGED);
             return if is_acknowledgment { Lines::none() } else { Line::Same };

@@ -166,7 +166,9 @@ impl Rounds {
     fn forget_questions(&mut self, call: &str) -> Vec<String> {
         let open: Vec<Box<str>> =
             self.questions.iter().filter(|(_, (of, _))| **of == *call).map(|(id, _)| id.clone()).collect();
-        open.iter().for_each(|id| drop(self.questions.remove(id)));
+        for id in &open {
+            self.questions.remove(id);
+        }
         open.iter().map(|id| message::cancelled(id, "the call has ended")).collect()
     }
 }

@@ -1,3 +1,7 @@
+//! Conversations through the translator, line by line.
+
+#![expect(clippy::needless_pass_by_value, reason = "calls read better so")]
+
 use std::time::Duration;
 
 use rootward_protocol::era::MODERN_REVISION;
@@ -24,14 +28,14 @@ fn read(lines: &[String]) -> Vec<Value> {
 
 impl Talk {
     fn engine(&mut self, message: &Value) -> Heard {
-        match self.0.from_engine(message.to_string().as_bytes()) {
+        match self.0.engine_line(message.to_string().as_bytes()) {
             Line::Same => Heard { server: vec![message.clone()], ..Heard::default() },
             Line::Instead(lines) => Heard { server: read(&lines.to_server), engine: read(&lines.to_engine) },
         }
     }
 
     fn server(&mut self, message: &Value) -> Heard {
-        match self.0.from_server(NOW, message.to_string().as_bytes()) {
+        match self.0.server_line(NOW, message.to_string().as_bytes()) {
             Line::Same => Heard { engine: vec![message.clone()], ..Heard::default() },
             Line::Instead(lines) => Heard { server: read(&lines.to_server), engine: read(&lines.to_engine) },
         }
@@ -198,7 +202,7 @@ fn a_call_can_be_cancelled_in_every_round() {
     let cancel = json!({"jsonrpc": "2.0", "method": method::CANCELLED, "params": {"requestId": 7}});
     let call = request(json!(7), method::CALL_TOOL, json!({"name": "t"}));
     talk.engine(&call);
-    assert_eq!(talk.engine(&cancel).server, [cancel.clone()]);
+    assert_eq!(talk.engine(&cancel).server, std::slice::from_ref(&cancel));
     // While the client is asked.
     talk.engine(&call);
     let asked = talk.server(&asking(&json!(7), json!({"a": {"method": "elicitation/create"}})));
@@ -245,7 +249,7 @@ fn an_unclear_answer_is_an_error() {
     ] {
         let mut talk = Talk::begun();
         talk.engine(&request(json!(7), method::CALL_TOOL, json!({"name": "t"})));
-        let Line::Instead(lines) = talk.0.from_server(NOW, answer.as_bytes()) else { panic!("{answer}") };
+        let Line::Instead(lines) = talk.0.server_line(NOW, answer.as_bytes()) else { panic!("{answer}") };
         let told = read(&lines.to_engine);
         assert_eq!((&told[0]["id"], &told[0]["error"]["code"]), (&json!(7), &json!(-32603)), "{answer}");
         assert_eq!((lines.to_server.len(), told.len()), (0, 1), "{answer}");

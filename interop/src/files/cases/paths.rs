@@ -5,7 +5,7 @@ use rootward_testkit::tree::Item::{Directory, File, Link};
 use crate::files::case::Says::{Failure, Part, Text};
 use crate::files::case::{Case, case, differ, fail, same, same_lines};
 
-pub(super) const REFUSAL: &str = "A refusal is a sentence with the roots in force and data with a code; it is the same whether or not something outside exists.";
+pub(super) const REFUSAL: &str = "A refusal is a sentence with the current roots and data with a code; it is the same whether or not something outside exists.";
 const DOTS: &str = "`..` is not removed from a path by text; it is followed as the system follows it.";
 const URI: &str = "A `file://` URI is a path, too. The reference looks for a file of that name.";
 const OTHER: &str = r"`~name`, `\\name` and `name://` are refused. To the reference they are names below the root; with `./` before them they are so here, too.";

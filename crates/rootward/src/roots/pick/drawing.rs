@@ -95,7 +95,7 @@ pub(super) fn draw(picker: &mut Picker, size: Size) -> Vec<Line> {
                     put(&columns.row(picker, *line, at == picker.cursor), style);
                 }
                 None if at == 0 && picker.filter.is_empty() => {
-                    put("      nothing here; a adds a directory", Style::Faint)
+                    put("      nothing here; a adds a directory", Style::Faint);
                 }
                 None if at == 0 => put("      nothing here; Esc shows all again", Style::Faint),
                 None => put("", Style::Plain),

@@ -43,7 +43,7 @@ fn look(folder: &Path, found: &mut Vec<PathBuf>) {
             if !name.starts_with('.') && !["target", "node_modules", "testdata"].contains(&name.as_str()) {
                 look(&path, found);
             }
-        } else if name.ends_with(".md") {
+        } else if path.extension().is_some_and(|ending| ending == "md") {
             found.push(path);
         }
     }
@@ -66,7 +66,7 @@ fn every_exception_is_still_needed() {
     }
     // What runs instead is a command that contributors know, or a test.
     let known = fs::read_to_string(top().join("CONTRIBUTING.md")).unwrap();
-    for place in EXCEPTIONS.iter().filter_map(|exception| exception.runs_elsewhere()) {
+    for place in EXCEPTIONS.iter().filter_map(exceptions::Exception::runs_elsewhere) {
         let is_test =
             place.strip_suffix(".rs").is_some() && top().join("crates/rootward/tests/it").join(place).is_file();
         assert!(is_test || known.contains(&format!("`{place}")), "`{place}` is neither a test nor in CONTRIBUTING.md");

@@ -20,7 +20,9 @@ impl Verbs {
     pub(super) fn of_program() -> Verbs {
         let mut verbs = BTreeMap::new();
         add(&mut verbs, &[]);
-        HIDDEN.iter().for_each(|verb| add(&mut verbs, &[verb]));
+        for verb in &HIDDEN {
+            add(&mut verbs, &[verb]);
+        }
         Verbs(verbs)
     }
 
@@ -44,12 +46,11 @@ impl Verbs {
             let (flag, has_value) = word.split_once('=').map_or((word, false), |(flag, _)| (flag, true));
             match flags.get(flag) {
                 Some(takes_value) if *takes_value && !has_value => drop(words.next()),
-                Some(_) => {}
                 None if word == "--" => return Ok(()),
                 None if flag.starts_with('-') => return Err(format!("`{verb}` has no flag `{flag}`")),
                 None if RUNNERS.contains(&verb.as_str()) && words.peek() != Some(&"--") => return Ok(()),
                 None if self.has_verbs(&verb) => return Err(format!("`{verb}` has no verb `{word}`")),
-                None => {}
+                Some(_) | None => {}
             }
         }
         Ok(())

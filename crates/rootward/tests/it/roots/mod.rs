@@ -119,8 +119,8 @@ fn a_root_is_found_by_its_name_or_the_last_part_of_its_path() {
     let mut text = "version = 1\n".to_owned();
     for (root, name) in roots.iter().zip(names) {
         let key = if root.contains('*') { "pattern" } else { "path" };
-        text += &format!("[[root]]\n{key} = '{root}'\naccess = 'rw'\n");
-        text += &name.map_or_else(String::new, |name| format!("name = '{name}'\n"));
+        let name = name.map_or_else(String::new, |name| format!("name = '{name}'\n"));
+        text += &["[[root]]\n", key, " = '", root, "'\naccess = 'rw'\n", &name].concat();
     }
     let stage = stage_with(&text);
     for path in ["a/mono", "b/mono", "c/app", "d/other"] {

@@ -181,7 +181,7 @@ fn a_directory_that_was_not_found_is_added_by_its_path() {
         ("~/.config/rootward", "Rootward's own settings, saved roots"),
         ("~/src/*", "`rootward roots add` takes patterns"),
         ("~/notes:add", "not usable: `:add` is not an access: use `:rw-nodelete`"),
-        ("http://x", "not usable: scheme `http`, only `file` is known"),
+        ("http://x", "not usable: scheme `http`, only `file` is supported"),
     ] {
         picker.keys(&format!("a{typed}"));
         picker.sees(&[&format!("add: {typed}_")]);
