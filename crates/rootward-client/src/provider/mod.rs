@@ -22,16 +22,16 @@
 //! # let home = None;
 //! # let (pipe, other) = tokio::io::duplex(4096);
 //! # tokio::spawn(async move { Box::pin(rmcp::ServiceExt::serve(Quiet, other)).await.map(|server| tokio::spawn(server.waiting())) });
-//! What the user consented to, for always and for this session.
+//! // What the user consented to, for always and for this session.
 //! let consents = Consents::default();
 //! let provider = Provider::new(Settings::default());
 //! provider.share(Shares::new(Arc::new(store.load_ambient()?), &consents, home));
 //!
-//! The one line: the handler is served behind the provider. `git` is the name that roots can be saved for.
+//! // The one line: the handler is served behind the provider. `git` is the name that roots can be saved for.
 //! let handler = ClientConfig::default();
 //! let git = provider.install(handler, Server::local("git")).serve(pipe).await?;
 //!
-//! The user made another choice: servers that now see something else are notified.
+//! // The user made another choice: servers that now see something else are notified.
 //! # let home = None;
 //! provider.share(Shares::new(Arc::new(store.load_ambient()?), &consents, home));
 //! # git.cancel().await?;

@@ -20,7 +20,7 @@
 //! let watch = Watch::begin_ambient(store, Options::default(), move |seen, news| {
 //!     let _ = sender.send((seen.clone(), news.len()));
 //! })?;
-//! The first call has the current state.
+//! // The first call has the current state.
 //! let (seen, news) = receiver.recv()?;
 //! assert_eq!((seen.version, seen.roots.len(), news), (1, 0, 0));
 //! drop(watch);
