@@ -155,7 +155,7 @@ fn the_kernel_bears_the_table_out() {
 fn rows_are_well_formed() {
     let mut names = BTreeSet::new();
     for row in table() {
-        assert!(names.insert(row.name), "`{}` stands twice", row.name);
+        assert!(names.insert(row.name), "duplicate name `{}`", row.name);
         assert!(!row.source.is_empty());
         assert!(row.roots.iter().all(|root| ["ro", "rw", "rw-nodelete", "rwx"].contains(&root.access)));
         assert_eq!(row.to.is_some(), matches!(row.act, Act::Rename | Act::Copy), "{}", row.name);

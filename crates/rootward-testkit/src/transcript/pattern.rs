@@ -14,7 +14,7 @@ fn at(place: &str, expected: &Value, seen: &Value, names: &mut Names) -> Result<
         (Value::String(text), _) if text == ANY => Ok(()),
         (Value::String(text), _) if text.starts_with(BIND) => {
             let name = &text[BIND.len()..];
-            // The same name may stand twice in one frame.
+            // One frame may use the same name twice.
             match names.get(name) {
                 Some(bound) if bound != seen => Err(format!("`{place}`: `${name}` is {bound}, seen {seen}")),
                 Some(_) => Ok(()),
