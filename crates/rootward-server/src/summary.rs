@@ -17,8 +17,8 @@ use crate::roots::Roots;
 pub const ROOTS_URI: &str = "rootward://roots";
 
 /// A sentence for a server's instructions.
-pub const ROOTS_SENTENCE: &str = "File paths are held to the roots, the directories that the user shares with this server: \
-                                  a path outside them is refused. The resource `rootward://roots` tells which are in force.";
+pub const ROOTS_SENTENCE: &str = "File paths must lie in the roots, the directories that the user shares with this server: \
+                                  a path outside them is refused. The resource `rootward://roots` lists them.";
 
 /// The current roots. Serializes to the answer of `get-roots`.
 #[derive(Clone, Debug, Serialize)]
@@ -162,7 +162,7 @@ pub fn roots_resource(roots: Option<&Roots>) -> Resource {
     let about = "The directories that the user shares with this server, and what may be done in each.";
     let now = roots.map_or_else(|| "The client has not named them yet.".to_owned(), Roots::sentence);
     let mut resource = Resource::new(ROOTS_URI, "roots")
-        .with_title("Roots in force")
+        .with_title("Current roots")
         .with_description(format!("{about} {now}"))
         .with_mime_type("application/json");
     if let Some(roots) = roots {
