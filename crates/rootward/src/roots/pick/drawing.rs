@@ -77,7 +77,7 @@ pub(super) fn draw(picker: &mut Picker, size: Size) -> Vec<Line> {
         put(&title(picker), Style::Title);
     }
     if size.lines >= WITH_DETAIL {
-        put("Mark what is to be shared. Nothing is until you say yes at the end.", Style::Plain);
+        put("Mark what to share. Nothing is shared until you say yes at the end.", Style::Plain);
     }
     let rows = rows(size);
     if let Mode::Help(top) = picker.mode {
