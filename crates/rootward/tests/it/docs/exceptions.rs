@@ -8,7 +8,7 @@ pub(super) struct Exception {
     pub(super) page: &'static str,
     pub(super) line: &'static str,
     pub(super) instead: Instead,
-    #[expect(dead_code, reason = "for whoever reads the table")]
+    #[expect(dead_code, reason = "for readers of the table")]
     why: &'static str,
 }
 

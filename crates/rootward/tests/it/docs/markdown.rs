@@ -113,7 +113,7 @@ impl Block {
     }
 }
 
-/// Whether a line of a block looks like a command of the user's.
+/// Whether a line of a block looks like a command that a user types.
 pub(super) fn is_command(line: &str) -> bool {
     let line = line.trim_start();
     let is_word = |rest: &str| rest.starts_with(|letter: char| letter.is_ascii_lowercase() || letter == '-');
