@@ -11,8 +11,8 @@ use rootward_protocol::{PlacedLimits, shortened};
 use crate::config::{PathMap, is_relative};
 use crate::fold::begins;
 use crate::scan::{
-    Call, Candidate, Certainty, Expansion, Form, Held, LONGEST_PATH, Last, Need, Reader, ScanError, Stop, Top, Why,
-    climbs, has_another_scheme, names_nothing, scan,
+    Call, Candidate, Certainty, Expansion, Form, LONGEST_PATH, Last, Need, Protection, Reader, ScanError, Stop, Top,
+    Why, climbs, has_another_scheme, names_nothing, scan,
 };
 
 /// The decision for every path in a message, in document order.
@@ -91,22 +91,27 @@ impl<'w> Walls<'w> {
     }
 }
 
-/// Checks a message for a server that is confined as `held` says. An error means that the message must be refused.
+/// Checks a message for a server that is with this `protection`. An error means that the message must be refused.
 ///
 /// A message without paths costs one walk over its params and allocates nothing.
-pub fn check(guard: &Guard, expansion: &Expansion, held: Held, call: &Call<'_>) -> Result<Verdict, ScanError> {
-    check_within(Walls::of(guard), expansion, held, call)
+pub fn check(
+    guard: &Guard,
+    expansion: &Expansion,
+    protection: Protection,
+    call: &Call<'_>,
+) -> Result<Verdict, ScanError> {
+    check_within(Walls::of(guard), expansion, protection, call)
 }
 
 /// Like [`check`], but also applies the host's limits and the path map.
 pub(crate) fn check_within(
     walls: Walls<'_>,
     expansion: &Expansion,
-    held: Held,
+    protection: Protection,
     call: &Call<'_>,
 ) -> Result<Verdict, ScanError> {
     let mut verdict = Verdict::default();
-    paths(expansion, held, call, &mut |candidate| {
+    paths(expansion, protection, call, &mut |candidate| {
         let asked = Asked { path: &candidate.text, need: candidate.need, certainty: candidate.certainty };
         let (named, refusal) = match asked.check(walls, expansion) {
             Ok(named) => (named, None),
@@ -127,11 +132,11 @@ pub(crate) fn check_within(
 /// Passes every string of a message that counts as a path to `found`, in document order.
 pub(crate) fn paths(
     expansion: &Expansion,
-    held: Held,
+    protection: Protection,
     call: &Call<'_>,
     found: &mut dyn FnMut(Candidate<'_>),
 ) -> Result<(), ScanError> {
-    if held == Held::Elsewhere {
+    if protection == Protection::Elsewhere {
         // SECURITY: only for a server that cannot open files on this machine; ambiguous JSON is still refused
         // (test: servers_that_may_see_this_machine, paths_that_mean_nothing_here_are_not_checked)
         return scan(call, &mut |_| {});
@@ -141,7 +146,7 @@ pub(crate) fn paths(
         // SECURITY: only for strings that merely look like paths, and only if the kernel confines the server as well
         // (test: what_leads_nowhere_is_text_only_where_the_kernel_holds_the_server,
         // keys_and_schemas_that_say_path_mean_it)
-        let may_be_text = held == Held::ByKernel && candidate.certainty == Certainty::ByLooks;
+        let may_be_text = protection == Protection::Kernel && candidate.certainty == Certainty::ByLooks;
         if !(may_be_text && top.leads_nowhere(&candidate.text, expansion)) {
             found(candidate);
         }

@@ -9,7 +9,7 @@
 //! use rootward_core::{Guard, GuardOptions, Origin, Root, RootSet, Validation};
 //! use rootward_hub::check;
 //! use rootward_protocol::frame::{FrameReader, Line, Message};
-//! use rootward_hub::scan::{Call, Expansion, Held};
+//! use rootward_hub::scan::{Call, Expansion, Protection};
 //!
 //! # let directory = tempfile::tempdir()?;
 //! # let project = directory.path();
@@ -27,7 +27,7 @@
 //!     let Line::Frame(frame) = line else { continue };
 //!     let Message::Single(envelope) = Message::parse(frame)? else { continue };
 //!     let call = Call { method: envelope.method().unwrap_or_default(), params: envelope.params(), tool: None };
-//!     let verdict = check(&guard, &Expansion::default(), Held::ByItsCalls, &call)?;
+//!     let verdict = check(&guard, &Expansion::default(), Protection::CallsOnly, &call)?;
 //!     answers.push(verdict.refused().map(|(_, refusal)| refusal.denial.to_string()));
 //! }
 //! assert_eq!(answers, [None, Some("path ` ..%2F..%2Fetc/passwd` is outside every root".to_owned())]);

@@ -4,7 +4,7 @@
 
 use rootward_core::{Guard, GuardOptions, Origin, Root, RootSet, Validation};
 use rootward_hub::check;
-use rootward_hub::scan::{Call, Expansion, Held, Tool};
+use rootward_hub::scan::{Call, Expansion, Protection, Tool};
 use rootward_protocol::frame::{FrameReader, Line, Message};
 
 /// The number of allocations for parsing a message and for checking it.
@@ -23,7 +23,7 @@ fn allocations(guard: &Guard, line: &str) -> (u64, u64) {
     let call = Call { method: envelope.method().unwrap_or_default(), params: envelope.params(), tool: Some(&tool) };
     let mut passed = false;
     let decided = allocation_counter::measure(|| {
-        passed = check(guard, &expansion, Held::ByKernel, &call).is_ok_and(|verdict| verdict.refused().is_none());
+        passed = check(guard, &expansion, Protection::Kernel, &call).is_ok_and(|verdict| verdict.refused().is_none());
     });
     assert!(passed, "{line}");
     (read.count_total, decided.count_total)

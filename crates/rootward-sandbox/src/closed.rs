@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 
 use rootward_core::{Access, Extent, FileKind, Grant, Guard, Protects, Resolver, RootKind, lookout_ambient};
 
-use crate::enforcement::{Unheld, UnheldRule};
+use crate::enforcement::{Unenforced, UnenforcedRule};
 use crate::error::ConfinementError;
 
 /// The maximum number of entries of a root to search for closed places.
@@ -22,7 +22,7 @@ pub(crate) struct Closed {
     /// The access that is taken away there.
     pub(crate) taken: Access,
     /// The kind of rule that closes it.
-    pub(crate) rule: UnheldRule,
+    pub(crate) rule: UnenforcedRule,
 }
 
 impl Closed {
@@ -34,8 +34,8 @@ impl Closed {
 }
 
 /// The closed places below the roots, and the roots that are too large to search.
-pub(crate) fn below_roots(guard: &Guard) -> Result<(Vec<Closed>, Vec<Unheld>), ConfinementError> {
-    let (mut closed, mut unheld) = (Vec::new(), Vec::new());
+pub(crate) fn below_roots(guard: &Guard) -> Result<(Vec<Closed>, Vec<Unenforced>), ConfinementError> {
+    let (mut closed, mut unenforced) = (Vec::new(), Vec::new());
     for (index, placed) in guard.roots().iter().enumerate() {
         let place = placed.place.clone();
         if place == Path::new("/") {
@@ -48,15 +48,15 @@ pub(crate) fn below_roots(guard: &Guard) -> Result<(Vec<Closed>, Vec<Unheld>), C
             place: found.place,
             taken: found.taken,
             rule: match found.protects {
-                Protects::User => UnheldRule::Restriction { pattern: found.pattern },
-                Protects::Rootward => UnheldRule::Own,
+                Protects::User => UnenforcedRule::Restriction { pattern: found.pattern },
+                Protects::Rootward => UnenforcedRule::Own,
             },
         }));
         if below.extent == Extent::Part {
-            unheld.push(Unheld { place, open: access, rule: UnheldRule::TooLarge });
+            unenforced.push(Unenforced { place, open: access, rule: UnenforcedRule::TooLarge });
         }
     }
-    Ok((closed, unheld))
+    Ok((closed, unenforced))
 }
 
 /// Roots inside another root with more access: the difference is closed there.
@@ -67,14 +67,15 @@ pub(crate) fn nested(guard: &Guard) -> impl Iterator<Item = Closed> {
         });
         let sum = outside.fold(Access::NONE, |sum, (outer, _)| sum | guard.access_of_root(outer));
         let taken = sum.without(guard.access_of_root(inner));
-        (!taken.is_empty()).then(|| Closed { place: placed.place.clone(), taken, rule: UnheldRule::NestedRoot })
+        (!taken.is_empty()).then(|| Closed { place: placed.place.clone(), taken, rule: UnenforcedRule::NestedRoot })
     })
 }
 
 /// Rootward's own places that were created after the roots were searched: the package cache is created when a command
 /// starts.
 pub(crate) fn made_since_ambient(closed: &[Closed]) -> Vec<Closed> {
-    let absent = closed.iter().filter(|closed| closed.rule == UnheldRule::Own && !closed.taken.contains(Access::READ));
+    let absent =
+        closed.iter().filter(|closed| closed.rule == UnenforcedRule::Own && !closed.taken.contains(Access::READ));
     let exists = |closed: &&Closed| {
         let seen = lookout_ambient(Resolver::detect()).check_entry(&closed.place, Access::NONE);
         // A link on the way to such a place is only closed for writing; its target has its own entry.
@@ -85,7 +86,7 @@ pub(crate) fn made_since_ambient(closed: &[Closed]) -> Vec<Closed> {
     // SECURITY: an existing place is also secret (test: the_package_cache_works_inside_a_root_and_shows_no_other)
     absent
         .filter(exists)
-        .map(|closed| Closed { place: closed.place.clone(), taken: Access::ALL, rule: UnheldRule::Own })
+        .map(|closed| Closed { place: closed.place.clone(), taken: Access::ALL, rule: UnenforcedRule::Own })
         .collect()
 }
 
@@ -182,11 +183,11 @@ mod tests {
     #[test]
     fn the_tree_knows_what_is_taken_here_and_below() {
         let closed = |place: &str, taken, rule| Closed { place: place.into(), taken, rule };
-        let pattern = |pattern: &str| UnheldRule::Restriction { pattern: pattern.to_owned() };
+        let pattern = |pattern: &str| UnenforcedRule::Restriction { pattern: pattern.to_owned() };
         let writing = Access::WRITE | Access::DELETE;
         let tree = ClosedTree::new(&[
             closed("/h/.ssh", Access::ALL, pattern(".ssh")),
-            closed("/h/.config/rootward", writing, UnheldRule::Own),
+            closed("/h/.config/rootward", writing, UnenforcedRule::Own),
             closed("/h/app/.git/hooks", writing, pattern(".git/hooks")),
         ]);
         let check = |place: &str, here: Access, below: Access| {

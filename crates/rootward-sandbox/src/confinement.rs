@@ -7,15 +7,15 @@ use std::path::{Component, Path, PathBuf};
 use rootward_core::{Access, Guard, GuardOptions, Material, RootKind, RootSet, Shown, Validation, follow_ambient};
 
 use crate::closed::{self, Closed, ClosedTree};
-use crate::enforcement::{Enforcement, NamedSocket, Strength, Unheld, UnheldRule, Withheld, gaps};
+use crate::enforcement::{Enforcement, NamedSocket, Strength, Unenforced, UnenforcedRule, Withheld, gaps};
 use crate::error::ConfinementError;
 use crate::kernel::{landlock_abi, unix_sockets_here};
 use crate::open_files::RaisedLimit;
-use crate::options::{Options, UnheldPolicy, UnixSockets};
+use crate::options::{Options, UnenforcedPolicy, UnixSockets};
 use crate::places::{Rule, named_ambient, needed_ambient, root};
 use crate::profile::Profile;
 use crate::sockets::{SessionSockets, SocketKind};
-use crate::split::{Held, Pieces, SplitError, must_split};
+use crate::split::{Pieces, SplitError, SplitRules, must_split};
 
 /// The command to confine.
 #[derive(Clone, Debug, Default)]
@@ -42,7 +42,7 @@ pub struct Confinement {
     /// What must stay closed below the roots and additions.
     closed: Vec<Closed>,
     /// The roots that are too large to search.
-    too_large: Vec<Unheld>,
+    too_large: Vec<Unenforced>,
     /// The operator's additions.
     additions: Vec<Rule>,
     /// The wanted unix sockets that this system can supervise.
@@ -147,19 +147,19 @@ impl Confinement {
         let (found, too_large) = closed::below_roots(&guard_around(&self.guard, &profile.unknown))?;
         let made_since = closed::made_since_ambient(&self.closed);
         let closed: Vec<&Closed> = self.closed.iter().chain(&denied).chain(&found).chain(&made_since).collect();
-        let mut unheld: Vec<Unheld> = self.too_large.iter().cloned().chain(too_large).collect();
-        let Held { rules, directories: split, raised } = held(rules, &closed, &mut unheld)?;
+        let mut unenforced: Vec<Unenforced> = self.too_large.iter().cloned().chain(too_large).collect();
+        let SplitRules { rules, directories: split, raised } = split_around(rules, &closed, &mut unenforced)?;
         // SECURITY: what Landlock cannot enforce is refused or reported, never ignored
         // (test: what_cannot_be_split_keeps_the_command_from_starting)
-        unheld.extend(still_open(&rules, &closed));
-        if self.options.unheld == UnheldPolicy::Refuse && unheld.iter().any(Unheld::is_serious) {
-            return Err(ConfinementError::Unheld(unheld));
+        unenforced.extend(still_open(&rules, &closed));
+        if self.options.unenforced == UnenforcedPolicy::Refuse && unenforced.iter().any(Unenforced::is_serious) {
+            return Err(ConfinementError::Unenforced(unenforced));
         }
         let enforcement = Enforcement {
             strength: Strength::Landlock,
             landlock_abi: Some(self.abi),
             network: self.options.network,
-            unheld,
+            unenforced,
             split,
             withheld,
             sockets: self.sockets.clone(),
@@ -183,18 +183,22 @@ impl Confinement {
             for rule in rules.iter_mut().filter(|rule| rule.place.starts_with(&place)) {
                 rule.access = rule.access.without(taken);
             }
-            closed.push(Closed { place, taken, rule: UnheldRule::Denied });
+            closed.push(Closed { place, taken, rule: UnenforcedRule::Denied });
             // SECURITY: redirecting a link on the way would open the denied place at the next start
             // (test: a_link_on_the_way_to_a_denied_place_stays)
             let links = follow_ambient(path).map(|followed| followed.links).unwrap_or_default().into_iter();
-            closed.extend(links.map(|place| Closed { place, taken: writing, rule: UnheldRule::Denied }));
+            closed.extend(links.map(|place| Closed { place, taken: writing, rule: UnenforcedRule::Denied }));
         }
         Ok(closed)
     }
 }
 
 /// The rules, each split if something below must stay closed.
-fn held(rules: Vec<Rule>, closed: &[&Closed], unheld: &mut Vec<Unheld>) -> Result<Held, ConfinementError> {
+fn split_around(
+    rules: Vec<Rule>,
+    closed: &[&Closed],
+    unenforced: &mut Vec<Unenforced>,
+) -> Result<SplitRules, ConfinementError> {
     if !closed.iter().any(|closed| closed.must_hold()) {
         return Ok(Pieces::new().with(merged(rules)));
     }
@@ -208,7 +212,7 @@ fn held(rules: Vec<Rule>, closed: &[&Closed], unheld: &mut Vec<Unheld>) -> Resul
         match pieces.add(&rule, &tree) {
             Ok(()) => {}
             Err(SplitError::TooMany(place)) => {
-                unheld.push(Unheld { place, open: rule.access, rule: UnheldRule::TooManyEntries });
+                unenforced.push(Unenforced { place, open: rule.access, rule: UnenforcedRule::TooManyEntries });
                 whole.push(rule);
             }
             Err(SplitError::Limit(source)) => return Err(ConfinementError::OpenFiles(source)),
@@ -218,7 +222,7 @@ fn held(rules: Vec<Rule>, closed: &[&Closed], unheld: &mut Vec<Unheld>) -> Resul
 }
 
 /// The closed places that rules above them leave open. A rule at or below such a place is intended.
-fn still_open(rules: &[Rule], closed: &[&Closed]) -> Vec<Unheld> {
+fn still_open(rules: &[Rule], closed: &[&Closed]) -> Vec<Unenforced> {
     if closed.is_empty() {
         return Vec::new();
     }
@@ -230,7 +234,7 @@ fn still_open(rules: &[Rule], closed: &[&Closed]) -> Vec<Unheld> {
     let open = |closed: &&Closed| {
         let above = closed.place.ancestors().skip(1).filter_map(|above| given.get(above));
         let open = above.fold(Access::NONE, |sum, access| sum | *access) & closed.taken;
-        (!open.is_empty()).then(|| Unheld { place: closed.place.clone(), open, rule: closed.rule.clone() })
+        (!open.is_empty()).then(|| Unenforced { place: closed.place.clone(), open, rule: closed.rule.clone() })
     };
     closed.iter().filter_map(open).collect()
 }

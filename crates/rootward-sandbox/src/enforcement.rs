@@ -40,7 +40,7 @@ pub struct Enforcement {
     /// Whether the network is open.
     pub network: Network,
     /// What the roots or settings require and the kernel cannot enforce.
-    pub unheld: Vec<Unheld>,
+    pub unenforced: Vec<Unenforced>,
     /// The directories above closed places, which are only open entry by entry.
     pub split: Vec<SplitDirectory>,
     /// What the command seems to need and does not get.
@@ -70,7 +70,7 @@ impl Enforcement {
             strength: Strength::Off,
             landlock_abi: None,
             network: Network::On,
-            unheld: Vec::new(),
+            unenforced: Vec::new(),
             split: Vec::new(),
             withheld: Vec::new(),
             sockets: Vec::new(),
@@ -109,20 +109,20 @@ impl fmt::Display for SplitDirectory {
 
 /// A rule that the kernel cannot enforce, because Landlock cannot deny access below a directory that it allows.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct Unheld {
+pub struct Unenforced {
     /// The place.
     #[serde(serialize_with = "shown")]
     pub place: PathBuf,
     /// The access that should be refused there and is not.
     pub open: Access,
     /// The kind of rule.
-    pub rule: UnheldRule,
+    pub rule: UnenforcedRule,
 }
 
 /// The kind of a rule that cannot be enforced.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(tag = "rule", rename_all = "snake_case")]
-pub enum UnheldRule {
+pub enum UnenforcedRule {
     /// A closed place that exists below a root.
     Restriction {
         /// Its pattern.
@@ -140,21 +140,21 @@ pub enum UnheldRule {
     TooManyEntries,
 }
 
-impl UnheldRule {
+impl UnenforcedRule {
     /// Whether it is serious that this stays open.
     pub(crate) fn is_serious(&self, open: Access) -> bool {
         match self {
-            UnheldRule::Restriction { .. } => open.contains(Access::READ),
-            UnheldRule::NestedRoot
-            | UnheldRule::Denied
-            | UnheldRule::TooLarge
-            | UnheldRule::Own
-            | UnheldRule::TooManyEntries => true,
+            UnenforcedRule::Restriction { .. } => open.contains(Access::READ),
+            UnenforcedRule::NestedRoot
+            | UnenforcedRule::Denied
+            | UnenforcedRule::TooLarge
+            | UnenforcedRule::Own
+            | UnenforcedRule::TooManyEntries => true,
         }
     }
 }
 
-impl Unheld {
+impl Unenforced {
     /// Whether this prevents a command from starting unless it is allowed explicitly. A place that is only closed for
     /// writing is just reported: every repository has some.
     pub fn is_serious(&self) -> bool {
@@ -162,11 +162,11 @@ impl Unheld {
     }
 }
 
-impl fmt::Display for Unheld {
+impl fmt::Display for Unenforced {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let place = Shown::new(&self.place);
         match &self.rule {
-            UnheldRule::Restriction { pattern } => {
+            UnenforcedRule::Restriction { pattern } => {
                 write!(
                     f,
                     "`{place}` should be closed (`{}`), but the kernel leaves it open for {}",
@@ -174,21 +174,21 @@ impl fmt::Display for Unheld {
                     self.open
                 )
             }
-            UnheldRule::NestedRoot => {
+            UnenforcedRule::NestedRoot => {
                 write!(
                     f,
                     "root `{place}` lies in a root with more access, so the kernel leaves it open for {}",
                     self.open
                 )
             }
-            UnheldRule::Denied => write!(f, "`{place}` is denied, but the kernel leaves it open for {}", self.open),
-            UnheldRule::TooLarge => {
+            UnenforcedRule::Denied => write!(f, "`{place}` is denied, but the kernel leaves it open for {}", self.open),
+            UnenforcedRule::TooLarge => {
                 write!(f, "root `{place}` is too large to search for closed places")
             }
-            UnheldRule::Own => {
+            UnenforcedRule::Own => {
                 write!(f, "`{place}` belongs to Rootward, but the kernel leaves it open for {}", self.open)
             }
-            UnheldRule::TooManyEntries => {
+            UnenforcedRule::TooManyEntries => {
                 write!(f, "`{place}` contains a closed place and has too many entries to open them one by one")
             }
         }

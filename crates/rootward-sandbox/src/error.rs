@@ -7,7 +7,7 @@ use rootward_core::{Shown, WritableRecordError};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::enforcement::Unheld;
+use crate::enforcement::Unenforced;
 use crate::package::PackageError;
 use crate::profile::ProgramError;
 use crate::sockets::SocketKind;
@@ -64,11 +64,12 @@ pub enum ConfinementError {
     OpenFiles(#[source] io::Error),
     /// There are rules that the kernel cannot enforce.
     #[error("{}", held(.0))]
-    Unheld(Vec<Unheld>),
+    Unenforced(Vec<Unenforced>),
 }
 
-fn held(unheld: &[Unheld]) -> String {
-    let told: Vec<String> = unheld.iter().filter(|unheld| unheld.is_serious()).map(ToString::to_string).collect();
+fn held(unenforced: &[Unenforced]) -> String {
+    let told: Vec<String> =
+        unenforced.iter().filter(|unenforced| unenforced.is_serious()).map(ToString::to_string).collect();
     format!("the kernel cannot enforce its rules: {}", told.join("; "))
 }
 

@@ -70,14 +70,14 @@ mod sys;
 
 pub use confinement::{CommandLine, Confinement};
 pub use enforcement::{
-    Enforcement, Gap, GapState, NamedSocket, SplitDirectory, Strength, Unheld, UnheldRule, Withheld, gaps,
+    Enforcement, Gap, GapState, NamedSocket, SplitDirectory, Strength, Unenforced, UnenforcedRule, Withheld, gaps,
 };
 pub use error::{ConfinementError, KernelLacks, StartError, Step};
 pub use kept::spawn_kept;
 pub use kernel::{landlock_abi, strongest, unix_sockets_here};
 pub use launch::{Confined, Handshake, Lifeline, More, Permit, Prepared, Refused};
 pub use launcher::{PassedSignals, launcher};
-pub use options::{Filesystem, Home, Network, Options, OwnProc, Processes, Trace, UnheldPolicy, UnixSockets};
+pub use options::{Filesystem, Home, Network, Options, OwnProc, Processes, Trace, UnenforcedPolicy, UnixSockets};
 pub use package::{
     Contents, Installed, Note, Package, PackageCommand, PackageError, Registry, Removal, Runner, Store, Stored, Supply,
     is_runner,

@@ -37,7 +37,7 @@ impl Default for UnixSockets {
 
 /// What to do if a rule cannot be enforced.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum UnheldPolicy {
+pub enum UnenforcedPolicy {
     /// Do not start the command if the rule is serious.
     #[default]
     Refuse,
@@ -114,7 +114,7 @@ pub struct Options {
     /// Which unix sockets it may connect to.
     pub unix_sockets: UnixSockets,
     /// What to do if a rule cannot be enforced.
-    pub unheld: UnheldPolicy,
+    pub unenforced: UnenforcedPolicy,
     /// Whether refusals are recorded.
     pub trace: Trace,
     /// Which processes may read their own files in `/proc`. While refusals are recorded, every process may.

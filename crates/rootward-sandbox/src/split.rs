@@ -46,7 +46,7 @@ pub(crate) struct Pieces {
 
 /// Rules that respect what must stay closed.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct SplitRules {
     pub(crate) rules: Vec<Rule>,
     /// The directories that were split.
     pub(crate) directories: Vec<SplitDirectory>,
@@ -105,11 +105,11 @@ impl Pieces {
     }
 
     /// These rules and those that were not split.
-    pub(crate) fn with(mut self, whole: Vec<Rule>) -> Held {
+    pub(crate) fn with(mut self, whole: Vec<Rule>) -> SplitRules {
         self.directories.sort_by(|one, other| one.place.cmp(&other.place));
         self.directories.dedup_by(|one, other| one.place == other.place);
         let rules = whole.into_iter().chain(self.rules.into_values()).collect();
-        Held { rules, directories: self.directories, raised: self.raised }
+        SplitRules { rules, directories: self.directories, raised: self.raised }
     }
 
     /// Gives each entry its rule; entries that must be split themselves are added to `waiting`.
@@ -192,12 +192,12 @@ impl Pieces {
 mod tests {
     use super::*;
     use crate::closed::Closed;
-    use crate::enforcement::UnheldRule;
+    use crate::enforcement::UnenforcedRule;
 
     #[test]
     fn what_could_move_a_closed_place_away_reaches_it() {
         let check = |taken: Access, access: Access, expect: bool| {
-            let closed = Closed { place: "/p/a/b".into(), taken, rule: UnheldRule::Denied };
+            let closed = Closed { place: "/p/a/b".into(), taken, rule: UnenforcedRule::Denied };
             let tree = ClosedTree::new([&closed]);
             let reached = ["/p", "/p/a"].map(|place| reaches(access, tree.at(Path::new(place)).unwrap()));
             assert_eq!(reached, [expect; 2], "{taken} {access}");

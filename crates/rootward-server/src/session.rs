@@ -48,8 +48,8 @@ struct Inner {
     leader: tokio::sync::Mutex<()>,
     /// Wakes waiting calls when something has changed.
     turn: Notify,
-    /// The current roots, once somebody subscribes.
-    in_force: OnceLock<watch::Sender<Option<Roots>>>,
+    /// Receives the current roots, once somebody subscribes.
+    subscribers: OnceLock<watch::Sender<Option<Roots>>>,
 }
 
 /// A weak reference to a session.
@@ -103,7 +103,7 @@ impl Session {
             awake: Arc::default(),
             leader: tokio::sync::Mutex::default(),
             turn: Notify::new(),
-            in_force: OnceLock::new(),
+            subscribers: OnceLock::new(),
         }));
         session.0.ground.given.tell(&session);
         session
@@ -229,7 +229,7 @@ impl Session {
     pub fn subscribe(&self) -> watch::Receiver<Option<Roots>> {
         // Under the lock, so that no change is lost in between.
         let state = self.state();
-        self.0.in_force.get_or_init(|| watch::Sender::new(state.roots.clone())).subscribe()
+        self.0.subscribers.get_or_init(|| watch::Sender::new(state.roots.clone())).subscribe()
     }
 
     /// Sets whether the client is waiting for a notification. While it is, a session over channels does not rest, and
@@ -358,7 +358,7 @@ impl Session {
         let Some(published) = state.owner.as_ref().and_then(SessionGuard::published) else { return };
         let roots = Roots::new(published.clone(), &self.parties(), &self.0.ground);
         state.roots = Some(roots.clone());
-        if let Some(told) = self.0.in_force.get() {
+        if let Some(told) = self.0.subscribers.get() {
             told.send_if_modified(|told| {
                 let news = told.as_ref().is_none_or(|told| told.generation() != roots.generation());
                 *told = Some(roots);

@@ -270,7 +270,7 @@ fn verdict_word(verdict: &Verdict) -> &'static str {
         Verdict::Hub => "hub",
         Verdict::Wrapped => "wrapped",
         Verdict::Rootward => "rootward",
-        Verdict::NotHeld(_) => "not_held",
+        Verdict::NotWrapped(_) => "not_wrapped",
     }
 }
 

@@ -14,7 +14,7 @@ use rootward_core::{Guard, Shown};
 use crate::Outcome;
 use crate::answer::Answer;
 use crate::decision::Decision;
-use crate::ground::{Ground, InForce, Question};
+use crate::ground::{Ground, PlacedRoots, Question};
 use crate::hint::hint;
 use crate::message;
 
@@ -48,16 +48,16 @@ const AFTER_HELP: &str = "Exit codes: 0 all allowed, 1 one or more denied, 2 wro
 impl Check {
     pub(crate) fn run(self) -> Result<Outcome> {
         let ground = Ground::load_ambient()?;
-        let in_force = ground.in_force(&self.question.roots, self.question.asking.name())?;
-        in_force.warn();
+        let roots = ground.roots(&self.question.roots, self.question.asking.name())?;
+        roots.warn();
         let base = ground.base(self.question.base.as_deref(), None)?;
         if self.stdin {
-            let batch = batch::Batch::new(&ground, in_force.set, base, self.question.access);
+            let batch = batch::Batch::new(&ground, roots.set, base, self.question.access);
             return batch.run(io::stdin().lock(), &mut io::stdout().lock());
         }
-        let guard = ground.guard(in_force.set.clone(), base);
+        let guard = ground.guard(roots.set.clone(), base);
         let mut out = io::stdout().lock();
-        if self.json { self.as_json(&guard, &mut out) } else { self.as_text(&ground, &in_force, &guard, &mut out) }
+        if self.json { self.as_json(&guard, &mut out) } else { self.as_text(&ground, &roots, &guard, &mut out) }
     }
 
     fn as_json(&self, guard: &Guard, out: &mut impl Write) -> Result<Outcome> {
@@ -72,7 +72,7 @@ impl Check {
         Ok(outcome)
     }
 
-    fn as_text(&self, ground: &Ground, in_force: &InForce, guard: &Guard, out: &mut impl Write) -> Result<Outcome> {
+    fn as_text(&self, ground: &Ground, roots: &PlacedRoots, guard: &Guard, out: &mut impl Write) -> Result<Outcome> {
         let mut outcome = Outcome::Done;
         let mut hints: Vec<String> = Vec::new();
         for path in &self.paths {
@@ -94,7 +94,7 @@ impl Check {
                     out.flush()?;
                     message::error(&refused.denial.for_operator());
                     // Hints come once, after all errors: ten paths outside do not need ten lists of the same roots.
-                    hints.extend(hint(refused, guard, ground, in_force).filter(|hint| !hints.contains(hint)));
+                    hints.extend(hint(refused, guard, ground, roots).filter(|hint| !hints.contains(hint)));
                 }
             }
         }

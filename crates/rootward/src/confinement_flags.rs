@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use rootward_sandbox::{Filesystem, Network, Options, OwnProc, PassedVariable, UnheldPolicy, UnixSockets};
+use rootward_sandbox::{Filesystem, Network, Options, OwnProc, PassedVariable, UnenforcedPolicy, UnixSockets};
 
 use crate::ground::Ground;
 use crate::message::Hinted;
@@ -18,8 +18,8 @@ pub(crate) struct ConfinementFlags {
     pub(crate) strength: Wanted,
     /// What to do if the kernel cannot enforce a rule: a root is too large to be searched for secret places, or a
     /// directory that contains one has too many entries
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t = Unheld::Refuse)]
-    unheld: Unheld,
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = Unenforced::Refuse)]
+    unenforced: Unenforced,
     #[arg(long, value_name = "STATE", value_enum, help = flag_help("--network"))]
     network: Option<Switch>,
     #[arg(long, value_name = "STATE", value_enum, help = flag_help("--unix-sockets"))]
@@ -53,9 +53,9 @@ pub(crate) enum Wanted {
     Off,
 }
 
-/// `--unheld`.
+/// `--unenforced`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(crate) enum Unheld {
+pub(crate) enum Unenforced {
     /// Do not start the command
     Refuse,
     /// Start it, and print what is open
@@ -119,9 +119,9 @@ impl ConfinementFlags {
             // `--network off` is only about the server; the settings are about everything.
             fetch: if self.network == Some(Switch::On) { Network::On } else { set.fetch },
             unix_sockets: self.unix_sockets(ground)?,
-            unheld: match self.unheld {
-                Unheld::Refuse => UnheldPolicy::Refuse,
-                Unheld::Allow => UnheldPolicy::Allow,
+            unenforced: match self.unenforced {
+                Unenforced::Refuse => UnenforcedPolicy::Refuse,
+                Unenforced::Allow => UnenforcedPolicy::Allow,
             },
             own_proc: if self.own_proc { OwnProc::EveryProcess } else { set.own_proc },
             filesystem: ground.settings.sandbox.filesystem(flags),

@@ -7,7 +7,7 @@ mod packages;
 #[cfg(feature = "wrap")]
 mod recipes;
 mod report;
-mod unheld;
+mod unenforced;
 mod values;
 
 pub(crate) use kernel::landlock;

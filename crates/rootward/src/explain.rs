@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::Outcome;
 use crate::answer::Answer;
 use crate::decision::{Decision, Refused};
-use crate::ground::{Ground, InForce, Question};
+use crate::ground::{Ground, PlacedRoots, Question};
 use crate::hint;
 
 /// Show step by step how a path is decided
@@ -45,9 +45,9 @@ struct Explained<'a> {
 impl Explain {
     pub(crate) fn run(self) -> Result<Outcome> {
         let ground = Ground::load_ambient()?;
-        let in_force = ground.in_force(&self.question.roots, self.question.asking.name())?;
-        in_force.warn();
-        let guard = ground.guard(in_force.set.clone(), ground.base(self.question.base.as_deref(), None)?);
+        let roots = ground.roots(&self.question.roots, self.question.asking.name())?;
+        roots.warn();
+        let guard = ground.guard(roots.set.clone(), ground.base(self.question.base.as_deref(), None)?);
         let (steps, result) = guard.explain(&self.path, self.question.access);
         let decision = Decision::from_guard(result, &self.path);
         let mut out = io::stdout().lock();
@@ -57,7 +57,7 @@ impl Explain {
             out.write_all(b"\n")?;
         } else {
             let told = Told { path: &self.path, access: self.question.access, steps: &steps, decision: &decision };
-            told.write(&ground, &in_force, &guard, &mut out)?;
+            told.write(&ground, &roots, &guard, &mut out)?;
         }
         out.flush()?;
         Ok(match decision {
@@ -76,7 +76,7 @@ struct Told<'a> {
 }
 
 impl Told<'_> {
-    fn write(&self, ground: &Ground, in_force: &InForce, guard: &Guard, out: &mut impl Write) -> io::Result<()> {
+    fn write(&self, ground: &Ground, roots: &PlacedRoots, guard: &Guard, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "path    {}", Shown::new(self.path))?;
         writeln!(out, "access  {}", self.access)?;
         if guard.roots().is_empty() {
@@ -84,7 +84,7 @@ impl Told<'_> {
         } else {
             let fallback = guard.roots().iter().any(|placed| placed.root.origin == Origin::Fallback);
             let from = if fallback { "the fallback directory of the" } else { "from" };
-            writeln!(out, "roots   {}, {from} {}", hint::listed(guard, ground.home()), in_force.source)?;
+            writeln!(out, "roots   {}, {from} {}", hint::listed(guard, ground.home()), roots.source)?;
         }
         writeln!(out)?;
         let lines = self.lines();
@@ -99,7 +99,7 @@ impl Told<'_> {
             Decision::Allow(grant) => writeln!(out, "allowed: {} of `{}`", self.access, shown(&grant.path())),
             Decision::Deny(refused) => {
                 writeln!(out, "denied ({}): {}", refused.denial.code(), refused.denial.for_operator())?;
-                match hint::hint(refused, guard, ground, in_force) {
+                match hint::hint(refused, guard, ground, roots) {
                     Some(hint) => writeln!(out, "\nhint: {hint}"),
                     None => Ok(()),
                 }

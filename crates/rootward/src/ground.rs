@@ -56,9 +56,9 @@ fn access(words: &str) -> Result<Access, String> {
     Access::from_words(words).ok_or_else(|| "expected `read`, `write`, `execute`, `delete` or a comma list".to_owned())
 }
 
-/// The current roots, and those left out.
+/// The roots that one source names, found on disk, and those left out.
 #[derive(Debug)]
-pub(crate) struct InForce {
+pub(crate) struct PlacedRoots {
     pub(crate) set: RootSet,
     /// Where the roots come from.
     pub(crate) source: Source,
@@ -80,7 +80,7 @@ impl fmt::Display for LeftOut {
     }
 }
 
-impl InForce {
+impl PlacedRoots {
     /// The texts of a root that was named more than once.
     pub(crate) fn named_again(&self, root: &Path) -> Option<&[String]> {
         let found = self.named_again.iter().find(|(path, _)| path == root);
@@ -190,7 +190,7 @@ impl Ground {
 
     /// The current roots: those of the flags, else of environment or settings file, else the saved ones, else the
     /// fallback directory. Sources are never merged.
-    pub(crate) fn in_force(&self, flags: &[OsString], peer: Option<&str>) -> Result<InForce> {
+    pub(crate) fn roots(&self, flags: &[OsString], peer: Option<&str>) -> Result<PlacedRoots> {
         if !flags.is_empty() {
             let named = flags.iter().map(|text| self.typed_root(text)).collect::<Result<Vec<_>>>()?;
             return Ok(self.place(&named, Source::Flag));
@@ -208,12 +208,12 @@ impl Ground {
 
     /// The ceiling: the roots of the flags, else of environment or settings file. Sources are never merged.
     #[cfg(any(feature = "serve", feature = "wrap"))]
-    pub(crate) fn in_force_of_operator(&self, flags: &[OsString]) -> Result<InForce> {
+    pub(crate) fn ceiling(&self, flags: &[OsString]) -> Result<PlacedRoots> {
         let Setting { value, source } = &self.settings.roots;
-        let in_force = if flags.is_empty() { self.place(value, *source) } else { self.in_force(flags, None)? };
+        let ceiling = if flags.is_empty() { self.place(value, *source) } else { self.roots(flags, None)? };
         #[cfg(feature = "roots")]
-        let in_force = InForce { set: self.named(&in_force.set), ..in_force };
-        Ok(in_force)
+        let ceiling = PlacedRoots { set: self.named(&ceiling.set), ..ceiling };
+        Ok(ceiling)
     }
 
     /// The same roots, with a name for each directory: the project's own name, else the last part of its git remote,
@@ -237,13 +237,13 @@ impl Ground {
     }
 
     /// The roots that the user saved for this client or server, and for all.
-    pub(crate) fn saved(&self, peer: Option<&str>) -> InForce {
+    pub(crate) fn saved(&self, peer: Option<&str>) -> PlacedRoots {
         let set = self.saved.set_ambient(peer, self.home());
         let left_out = set.refused().iter().filter(|refused| refused.root.is_some());
         let left_out = left_out
             .map(|refused| LeftOut { text: Shown::new(&refused.text).to_string(), reason: refused.reason.to_string() });
         let left_out = left_out.collect();
-        InForce { set, source: Source::Store, left_out, named_again: Vec::new() }
+        PlacedRoots { set, source: Source::Store, left_out, named_again: Vec::new() }
     }
 
     /// The operator's roots that are patterns; these are expanded again while servers run.
@@ -259,7 +259,7 @@ impl Ground {
     }
 
     /// The fallback directory, if one is set.
-    pub(crate) fn fallback(&self) -> InForce {
+    pub(crate) fn fallback(&self) -> PlacedRoots {
         let Setting { value, source } = &self.settings.fallback_dir;
         self.place(value.as_slice(), *source)
     }
@@ -267,7 +267,7 @@ impl Ground {
     /// The fallback directory of a running server. If it does not exist yet, it is created inside the user's home;
     /// elsewhere it counts once it exists.
     #[cfg(any(feature = "serve", feature = "wrap"))]
-    pub(crate) fn fallback_for_server_ambient(&self) -> InForce {
+    pub(crate) fn fallback_for_server_ambient(&self) -> PlacedRoots {
         let found = self.fallback();
         let Some(missing) = found.set.missing().find_map(|refused| refused.root.clone()) else { return found };
         let made = match self.home() {
@@ -333,7 +333,7 @@ impl Ground {
     }
 
     /// Finds roots on disk.
-    pub(crate) fn place(&self, named: &[NamedRoot], source: Source) -> InForce {
+    pub(crate) fn place(&self, named: &[NamedRoot], source: Source) -> PlacedRoots {
         let validation = Validation::of(&self.directories);
         let set = RootSet::place_ambient(named.iter().map(|named| named.root.clone()), &validation);
         let left_out = set.refused().iter().map(|refused| {
@@ -350,7 +350,7 @@ impl Ground {
         let merged = set.len() + set.refused().len() < named.len();
         let set = shown_where_they_lie(&set);
         let named_again = if merged { named_again(named, &set, &validation) } else { Vec::new() };
-        InForce { set, source, left_out, named_again }
+        PlacedRoots { set, source, left_out, named_again }
     }
 
     pub(crate) fn guard(&self, set: RootSet, base: PathBuf) -> Guard {

@@ -6,7 +6,7 @@ use rootward_core::session::{Follow, NoRoots};
 use rootward_core::{Access, Cause, Code, Guard, Root, Shown, TextError, env, places};
 
 use crate::decision::Refused;
-use crate::ground::{Ground, InForce};
+use crate::ground::{Ground, PlacedRoots};
 use crate::message::{for_shell, from_home};
 use crate::settings::{Source, unknown_variables};
 
@@ -14,28 +14,26 @@ use crate::settings::{Source, unknown_variables};
 const MOST_ROOTS: usize = 8;
 
 /// What to do about a refusal, if anything can be done.
-pub(crate) fn hint(refused: &Refused, guard: &Guard, ground: &Ground, in_force: &InForce) -> Option<String> {
+pub(crate) fn hint(refused: &Refused, guard: &Guard, ground: &Ground, roots: &PlacedRoots) -> Option<String> {
     let home = ground.home();
     let denial = &refused.denial;
     match (denial.code(), denial.cause()) {
-        (Code::NoRoots, _) => Some(no_roots(ground, in_force)),
+        (Code::NoRoots, _) => Some(no_roots(ground, roots)),
         (Code::OutsideRoots, Cause::System(kind)) => Some(format!("the system does not resolve the path: {kind}")),
         (_, Cause::Unsettled) => Some("try again when nothing renames the directories on its way".to_owned()),
         (_, Cause::RootChanged) => Some("try again: roots are looked up again each time".to_owned()),
         (_, Cause::Climbs(_)) => {
-            Some(format!("write the path without climbing from a directory outside; {}", roots_in_force(guard, home)))
+            Some(format!("write the path without climbing from a directory outside; {}", current_roots(guard, home)))
         }
         (Code::SymlinkEscape, _) => Some(format!(
             "a link may lead from one root into another, not out of all of them; {}",
-            roots_in_force(guard, home)
+            current_roots(guard, home)
         )),
-        (Code::OutsideRoots, _) => Some(roots_in_force(guard, home)),
+        (Code::OutsideRoots, _) => Some(current_roots(guard, home)),
         (Code::AccessDenied, Cause::Access) => {
-            denial.root().map(|root| more_access(root, denial.access(), ground, in_force))
+            denial.root().map(|root| more_access(root, denial.access(), ground, roots))
         }
-        (Code::Restricted, Cause::Restriction { pattern, .. }) => {
-            Some(closed_place(pattern, refused, ground, in_force))
-        }
+        (Code::Restricted, Cause::Restriction { pattern, .. }) => Some(closed_place(pattern, refused, ground, roots)),
         (Code::SpecialFile, _) => Some(
             "only files and directories are opened: a device or FIFO can block its reader, or do things when opened"
                 .to_owned(),
@@ -47,7 +45,7 @@ pub(crate) fn hint(refused: &Refused, guard: &Guard, ground: &Ground, in_force: 
 }
 
 /// `current roots: `~/src/app` (read, write), `~/notes` (read)`
-pub(crate) fn roots_in_force(guard: &Guard, home: Option<&Path>) -> String {
+pub(crate) fn current_roots(guard: &Guard, home: Option<&Path>) -> String {
     format!("current roots: {}", listed(guard, home))
 }
 
@@ -65,9 +63,9 @@ pub(crate) fn listed(guard: &Guard, home: Option<&Path>) -> String {
     shown.join(", ")
 }
 
-fn no_roots(ground: &Ground, in_force: &InForce) -> String {
+fn no_roots(ground: &Ground, roots: &PlacedRoots) -> String {
     let settings = &ground.settings;
-    if in_force.set.names_any() {
+    if roots.set.names_any() {
         return "every root that was named is left out, for the reasons above".to_owned();
     }
     let switch = settings.switch_on().map(|(name, source)| format!("`{name}` is set in the {source}"));
@@ -104,8 +102,8 @@ fn no_roots(ground: &Ground, in_force: &InForce) -> String {
 }
 
 /// How to name the root so that it gives the requested access in addition to what it gives now.
-fn more_access(root: &Root, asked: Access, ground: &Ground, in_force: &InForce) -> String {
-    if let Some(texts) = in_force.named_again(&root.path) {
+fn more_access(root: &Root, asked: Access, ground: &Ground, roots: &PlacedRoots) -> String {
+    if let Some(texts) = roots.named_again(&root.path) {
         let texts: Vec<String> = texts.iter().map(|text| format!("`{text}`")).collect();
         return format!("the same place is named more than once, as {}, and the least access holds", texts.join(", "));
     }
@@ -118,7 +116,7 @@ fn more_access(root: &Root, asked: Access, ground: &Ground, in_force: &InForce) 
     let suffix = format!(":{suffix}");
     let typed = for_shell(&root.path, ground.home(), &suffix);
     let written = format!("`{}{suffix}`", from_home(&root.path, ground.home()));
-    match in_force.source {
+    match roots.source {
         Source::Flag | Source::Default => format!("name the root as `--root {typed}` instead to allow it"),
         Source::File => format!("name the root as {written} in {} to allow it", settings_file(ground)),
         Source::Store => {
@@ -133,13 +131,13 @@ fn more_access(root: &Root, asked: Access, ground: &Ground, in_force: &InForce) 
     }
 }
 
-fn closed_place(pattern: &str, refused: &Refused, ground: &Ground, in_force: &InForce) -> String {
+fn closed_place(pattern: &str, refused: &Refused, ground: &Ground, roots: &PlacedRoots) -> String {
     let known = |table: &[&str]| table.contains(&pattern);
     // Naming a root does not open what the settings close.
     let entry = ground.settings.restrict.value.iter().position(|restrict| restrict.pattern == pattern);
     let closed = refused.resolved.as_deref().and_then(|place| closed_above(place, pattern));
     let all_the_same = closed.map_or_else(String::new, |place| {
-        format!("; to share this one all the same, {}", as_a_root_as_well(place, ground, in_force))
+        format!("; to share this one all the same, {}", as_a_root_as_well(place, ground, roots))
     });
     if ground.is_own(pattern) {
         "Rootward's own settings, saved roots and audit log are never shared".to_owned()
@@ -159,10 +157,10 @@ fn closed_place(pattern: &str, refused: &Refused, ground: &Ground, in_force: &In
 }
 
 /// Roots on the command line replace those of all other sources, and a root has to exist.
-fn as_a_root_as_well(place: &Path, ground: &Ground, in_force: &InForce) -> String {
+fn as_a_root_as_well(place: &Path, ground: &Ground, roots: &PlacedRoots) -> String {
     let first = if ground.exists(place) { "" } else { "create it first and " };
     let typed = for_shell(place, ground.home(), "");
-    let how = match in_force.source {
+    let how = match roots.source {
         Source::Flag | Source::Default => format!(": `--root {typed}`"),
         Source::Environment(env::ROOTS) => format!(": add `{typed}` to {}", env::ROOTS),
         Source::File if !ground.settings.roots.value.is_empty() => {

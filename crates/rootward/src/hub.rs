@@ -92,7 +92,7 @@ impl Hub {
         }
         #[cfg(feature = "http")]
         let http = if self.check { None } else { self.http.prepare_ambient(&ground, &self.roots)? };
-        let operator = ground.in_force_of_operator(&self.roots)?;
+        let operator = ground.ceiling(&self.roots)?;
         operator.warn();
         let book = recipes::book_ambient(&ground)?;
         let audit = if self.check { None } else { self.recording.open_ambient(&ground)? };
@@ -220,7 +220,7 @@ impl Hub {
         let peer = self.asking.name().map(str::to_owned);
         let patterns = ground.patterns_of_operator(&self.roots)?;
         let flags = self.roots.clone();
-        let look_ambient = Box::new(move |ground: &Ground| Some(ground.in_force_of_operator(&flags).ok()?.set));
+        let look_ambient = Box::new(move |ground: &Ground| Some(ground.ceiling(&flags).ok()?.set));
         let ceiling = crate::following::Ceiling { patterns, look_ambient };
         let asked = crate::following::Asked::begin_ambient(ground, peer, sources, ceiling);
         Ok(asked.map(|asked| Box::new(asked) as Box<dyn Lookout>))

@@ -59,16 +59,16 @@ impl Sandbox {
             return self.run_unconfined(program, arguments);
         }
         let ground = Ground::load_ambient()?;
-        let in_force = ground.in_force(&self.roots, None)?;
-        in_force.warn();
-        if in_force.set.roots().is_empty() && !self.roots.is_empty() {
+        let roots = ground.roots(&self.roots, None)?;
+        roots.warn();
+        if roots.set.roots().is_empty() && !self.roots.is_empty() {
             let says = format!("command `{}` was not started: no root is left", rootward_core::Shown::new(program));
             return Err(hinted(
                 says,
                 "name a directory that exists; without any, the command has only a home of its own",
             ));
         }
-        let guard = ground.guard(in_force.set.clone(), ground.base(None, None)?);
+        let guard = ground.guard(roots.set.clone(), ground.base(None, None)?);
         let not_started = |error| told::not_started(program, error);
         let trace = if self.trace { Trace::On } else { Trace::Off };
         let options = Options { trace, ..self.confinement.options(&ground)? };

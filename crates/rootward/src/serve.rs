@@ -133,7 +133,7 @@ impl Serve {
                 // A disk that does not answer must not block anyone.
                 let (ground, flags, mut looked) = (Arc::clone(&ground), flags.clone(), patterns.clone());
                 let look = move || {
-                    let ceiling = looked.changed_ambient().then(|| ground.in_force_of_operator(&flags).ok());
+                    let ceiling = looked.changed_ambient().then(|| ground.ceiling(&flags).ok());
                     (looked, ceiling.flatten())
                 };
                 let Ok((looked, ceiling)) = tokio::task::spawn_blocking(look).await else { continue };
@@ -154,7 +154,7 @@ impl Serve {
     }
 
     fn settings(&self, ground: &Ground) -> Result<Settings> {
-        let ceiling = ground.in_force_of_operator(&self.roots)?;
+        let ceiling = ground.ceiling(&self.roots)?;
         ceiling.warn();
         let fallback = ground.fallback_for_server_ambient();
         fallback.warn();

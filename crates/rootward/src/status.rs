@@ -59,12 +59,12 @@ fn write(running: &Running, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "  no server runs")?;
     }
     for server in &running.servers {
-        let held = match server.strength {
+        let confined = match server.strength {
             Strength::Off => "not confined".to_owned(),
-            strength => format!("held by {strength}"),
+            strength => format!("confined by {strength}"),
         };
         let network = if server.network { "network on" } else { "network off" };
-        writeln!(out, "  {}, process {}: {held}, {network}", Shown::new(&server.name), server.process)?;
+        writeln!(out, "  {}, process {}: {confined}, {network}", Shown::new(&server.name), server.process)?;
         if server.roots.is_empty() {
             writeln!(out, "    no directory")?;
         }

@@ -16,7 +16,7 @@ use rootward_core::{Material, PlacedRoot, RootSet, Validation};
 use rootward_hub::config::PathPairs;
 use rootward_hub::hub::ConfiguredHub;
 use rootward_hub::recipe::{HomeKind, Recipe, Takes};
-use rootward_hub::scan::{Expansion, Held, Need, Treatment};
+use rootward_hub::scan::{Expansion, Need, Protection, Treatment};
 use rootward_hub::wrap::{
     About, Confine, Enforce, Homes, Inject, LONGEST, Launch, Lookout, Operator, Rules, Runs, Tells, TreatedBy,
     Treatments, Wrap as Wrapped,
@@ -128,7 +128,7 @@ impl Wrap {
         };
         let ground = Ground::load_ambient()?;
         let book = recipes::book_ambient(&ground)?;
-        let operator = ground.in_force_of_operator(&self.roots)?;
+        let operator = ground.ceiling(&self.roots)?;
         operator.warn();
         let find = |material: &Material| self.recipe.find_ambient(&book, program, arguments, material);
         let arguments::Read { known, file_server, ceiling } =
@@ -196,7 +196,7 @@ impl Wrap {
             secrets,
         };
         let withheld = launch.withheld.clone();
-        let rules = self.rules(&ground, recipe, ceiling, launch.held())?;
+        let rules = self.rules(&ground, recipe, ceiling, launch.protection())?;
         let handshakes = ground.directories.state.as_ref().map(|state| state.join("handshakes"));
         let status = ground.directories.state.as_ref().map(|state| state.join(crate::status::DIRECTORY));
         let home = ground.home().map(Path::to_owned);
@@ -248,7 +248,7 @@ impl Wrap {
         // As at the start, including the directories in the command.
         let look_ambient = Box::new(move |ground: &Ground| -> Option<RootSet> {
             let (program, arguments) = command.split_first()?;
-            let operator = ground.in_force_of_operator(&flags).ok()?;
+            let operator = ground.ceiling(&flags).ok()?;
             let book = recipes::book_ambient(ground).ok()?;
             let find = |material: &Material| recipe.find_ambient(&book, program, arguments, material);
             Some(arguments::read_ambient(ground, operator.set, arguments, &find).ok()?.ceiling)
@@ -264,7 +264,13 @@ impl Wrap {
         Ok(None)
     }
 
-    fn rules(&self, ground: &Ground, recipe: Option<&Recipe>, ceiling: RootSet, held: Held) -> Result<Rules> {
+    fn rules(
+        &self,
+        ground: &Ground,
+        recipe: Option<&Recipe>,
+        ceiling: RootSet,
+        protection: Protection,
+    ) -> Result<Rules> {
         let fallback = ground.fallback_for_server_ambient();
         fallback.warn();
         let saved = ground.saved(self.asking.name());
@@ -277,7 +283,7 @@ impl Wrap {
             guard: ground.guard_options(ground.base_of_server()),
             validation: Validation::of(&ground.directories),
             expansion: expansion(),
-            held,
+            protection,
             way: Some("name one with `--root DIR` in the server's command, or save one with `rootward roots add DIR`"),
             refusals: ground.settings.refusal.value,
             enforce: match self.enforce {

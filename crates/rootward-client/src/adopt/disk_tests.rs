@@ -10,7 +10,7 @@ use rootward_core::Material;
 use rootward_core::env::Directories;
 use tempfile::TempDir;
 
-use super::{Called, Caller, ConfigFile, FileError, Held, Plan, Record, Shelf, ShelfError, plan};
+use super::{Called, Caller, ConfigFile, FileError, Plan, Record, SavedRecord, Shelf, ShelfError, plan};
 use crate::import::{Around, Form, Holder};
 
 const OLD: &str = "{\n  \"mcpServers\": {\n    \"a\": {\"command\": \"x\", \"args\": [\"y\"]} // mine\n  }\n}\n";
@@ -65,15 +65,15 @@ impl Home {
         self.shelf.adopt_ambient(&config, Form::Cursor, &plan)
     }
 
-    fn held(&self) -> Option<Held> {
+    fn saved(&self) -> Option<SavedRecord> {
         self.shelf.record_ambient(&self.file()).unwrap()
     }
 
     fn undo(&self) -> Result<(), ShelfError> {
-        let Some(held) = self.held() else { return Ok(()) };
+        let Some(saved) = self.saved() else { return Ok(()) };
         let config = self.open().unwrap().unwrap();
-        let undone = held.record.undo(config.text(), held.backup.as_deref()).unwrap();
-        self.shelf.undo_ambient(&held, &config, &undone).map(drop)
+        let undone = saved.record.undo(config.text(), saved.backup.as_deref()).unwrap();
+        self.shelf.undo_ambient(&saved, &config, &undone).map(drop)
     }
 
     fn kept(&self) -> Vec<String> {
@@ -104,7 +104,7 @@ fn adopted_and_back_byte_for_byte() {
     home.undo().unwrap();
     assert_eq!(home.text(), format!("\u{feff}{OLD}"));
     assert_eq!(mode(&home.file()), 0o640);
-    assert!(home.kept().is_empty() && home.held().is_none());
+    assert!(home.kept().is_empty() && home.saved().is_none());
     home.undo().unwrap();
 }
 
@@ -114,7 +114,7 @@ fn two_adopts_and_one_undo() {
     home.adopt().unwrap();
     home.write(&home.text().replace(" // mine", MORE));
     home.adopt().unwrap();
-    assert_eq!(home.held().unwrap().record.entries.len(), 2);
+    assert_eq!(home.saved().unwrap().record.entries.len(), 2);
     home.undo().unwrap();
     assert_eq!(home.text(), OLD.replace(" // mine", MORE));
     assert!(home.kept().is_empty());
@@ -128,7 +128,7 @@ fn two_adopts_and_one_undo() {
     home.adopt().unwrap();
     home.write(&OLD.replace("\"x\"", "\"other\""));
     home.adopt().unwrap();
-    assert_eq!(home.held().unwrap().record.entries.len(), 1);
+    assert_eq!(home.saved().unwrap().record.entries.len(), 1);
     home.undo().unwrap();
     assert_eq!(home.text(), OLD.replace("\"x\"", "\"other\""));
 }
@@ -142,7 +142,7 @@ fn an_entry_that_was_changed_stays_on_record() {
     let text = home.text();
     assert!(text.contains(r#""wrap", "--root", "/srv", "--", "x", "y""#), "{text}");
     assert!(text.contains(r#""b": {"command": "z"}"#), "{text}");
-    assert_eq!(home.held().unwrap().record.entries.len(), 1);
+    assert_eq!(home.saved().unwrap().record.entries.len(), 1);
     home.undo().unwrap();
     assert_eq!(home.text(), text);
     // Once it is as it was written, it can be undone, too.
@@ -162,7 +162,7 @@ fn a_file_that_was_changed_meanwhile_stays() {
     home.write("{}");
     changed(home.shelf.adopt_ambient(&config, Form::Cursor, &plan));
     assert_eq!(home.text(), "{}");
-    assert!(home.held().is_none());
+    assert!(home.saved().is_none());
     // Another file with the same text and name.
     home.write(OLD);
     let (config, plan) = home.planned();
@@ -179,14 +179,14 @@ fn a_file_that_was_changed_meanwhile_stays() {
     fs::remove_file(home.file()).unwrap();
     home.write(OLD);
     home.adopt().unwrap();
-    let (held, config) = (home.held().unwrap(), home.open().unwrap().unwrap());
-    let undone = held.record.undo(config.text(), held.backup.as_deref()).unwrap();
+    let (saved, config) = (home.saved().unwrap(), home.open().unwrap().unwrap());
+    let undone = saved.record.undo(config.text(), saved.backup.as_deref()).unwrap();
     let wrapped = home.text();
     home.write(&format!("{wrapped}\n"));
-    changed(home.shelf.undo_ambient(&held, &config, &undone).map(drop));
+    changed(home.shelf.undo_ambient(&saved, &config, &undone).map(drop));
     home.write(&wrapped);
     let config = home.open().unwrap().unwrap();
-    let other = Held { backup: None, ..held.clone() };
+    let other = SavedRecord { backup: None, ..saved.clone() };
     changed(home.shelf.undo_ambient(&other, &config, &undone).map(drop));
     assert_eq!(home.text(), wrapped);
 }
@@ -280,7 +280,7 @@ fn nothing_is_lost_where_nothing_can_be_written() {
     assert_eq!(home.text(), OLD);
     fs::remove_file(home.top().join(".local/state/rootward")).unwrap();
     home.adopt().unwrap();
-    let (wrapped, held) = (home.text(), home.held().unwrap());
+    let (wrapped, saved) = (home.text(), home.saved().unwrap());
     // The config cannot be read again: the record stays unchanged.
     home.write(&wrapped.replace(" // mine", MORE));
     let (config, plan) = home.planned();
@@ -292,7 +292,7 @@ fn nothing_is_lost_where_nothing_can_be_written() {
     fs::remove_dir(home.file()).unwrap();
     fs::rename(home.top().join("aside"), home.file()).unwrap();
     assert_eq!((home.text(), fs::metadata(home.file()).unwrap().ino()), (before, inode));
-    assert_eq!(home.held().unwrap(), held);
+    assert_eq!(home.saved().unwrap(), saved);
 }
 
 #[test]
@@ -305,8 +305,8 @@ fn records_that_are_not_used() {
     // The record of one file under another file's name.
     fs::write(&record, text.replace("mcp.json", "other.json")).unwrap();
     assert!(matches!(home.shelf.record_ambient(&home.file()), Err(ShelfError::Record { .. })));
-    let (held, refused) = home.shelf.records_ambient().unwrap();
-    assert_eq!((held.len(), refused.len()), (0, 1));
+    let (saved, refused) = home.shelf.records_ambient().unwrap();
+    assert_eq!((saved.len(), refused.len()), (0, 1));
     // The file is not adopted again over it either.
     assert!(matches!(home.adopt(), Err(ShelfError::Record { .. })));
     fs::remove_file(&record).unwrap();

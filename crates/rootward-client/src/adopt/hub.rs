@@ -8,7 +8,7 @@ use super::edit::{self, Document, EditError};
 use super::hub_entry::{HubEntry, client_entry, configuration, hub_entry};
 use super::plan::{Plan, PlanError, Planned, place_of, table_of};
 use super::record::{RecordError, hash, is_rootward, is_table};
-use super::wrapping::{Caller, NotHeld, Verdict, judge, usual_roots};
+use super::wrapping::{Caller, NotWrapped, Verdict, judge, usual_roots};
 use crate::import::{Client, Form, Found, Holder, Node, Server, Transport, Value, tree};
 
 /// How many names to try for an entry.
@@ -114,18 +114,18 @@ pub fn plan_hub(form: Form, text: &str, found: Found, holder: Holder, terms: &Hu
             Verdict::Wrap(_) if with_hub.contains(&table_of(form, &own)) => {
                 let why =
                     "a hub is there already: add the server to its configuration, or take the hub out first (`--undo`)";
-                Verdict::NotHeld(NotHeld::NotByHub(why.to_owned()))
+                Verdict::NotWrapped(NotWrapped::NotByHub(why.to_owned()))
             }
             Verdict::Wrap(_) => match moved(form, holder, &top, &own, &mut moving, terms) {
                 Ok(()) => Verdict::Hub,
-                Err(why) => Verdict::NotHeld(NotHeld::NotByHub(why)),
+                Err(why) => Verdict::NotWrapped(NotWrapped::NotByHub(why)),
             },
             other => other,
         };
         let is_wrapped = judge(&server, form.client(), holder, terms.caller) == Verdict::Wrapped;
         servers.push(match verdict {
             // A server that stays is still wrapped on its own.
-            Verdict::NotHeld(_) if is_wrapped => Planned { server, verdict: Verdict::Wrapped },
+            Verdict::NotWrapped(_) if is_wrapped => Planned { server, verdict: Verdict::Wrapped },
             verdict => Planned { server: own, verdict },
         });
     }
@@ -147,7 +147,7 @@ pub fn plan_hub(form: Form, text: &str, found: Found, holder: Holder, terms: &Hu
                     planned.verdict == Verdict::Hub && table_of(form, &planned.server).as_ref() == Some(&moving.table)
                 };
                 for planned in plan.servers.iter_mut().filter(of_table) {
-                    planned.verdict = Verdict::NotHeld(NotHeld::Unclear(error.to_string()));
+                    planned.verdict = Verdict::NotWrapped(NotWrapped::Unclear(error.to_string()));
                 }
             }
         }

@@ -29,7 +29,7 @@ pub(super) fn hub_entry(
 ) -> Result<HubEntry, String> {
     let Value::Table(written) = &node.value else { return Err("its entry is not a table".to_owned()) };
     // SECURITY: somebody else wrote the project: `"sandbox": "off"` in it would run its server unconfined
-    // (test: a_project_does_not_choose_how_its_servers_are_held)
+    // (test: a_project_does_not_choose_how_its_servers_are_confined)
     if holder == Holder::Project
         && let Some(found) = written.iter().find(|key| SETTINGS.contains(&key.name.as_str()))
     {

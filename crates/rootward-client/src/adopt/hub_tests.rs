@@ -12,7 +12,7 @@ use rootward_testkit::fuzz;
 use serde_json::{Value, json};
 
 use super::record::hash;
-use super::{AdoptedHub, Called, Caller, HubTerms, Left, NotHeld, Plan, Record, Shelf, Verdict, plan_hub};
+use super::{AdoptedHub, Called, Caller, HubTerms, Left, NotWrapped, Plan, Record, Shelf, Verdict, plan_hub};
 use crate::import::fuzz::PIECES;
 use crate::import::{Around, Form, Holder, parse};
 
@@ -109,7 +109,7 @@ fn what_the_hub_cannot_have_stays() {
         let plan = planned(form, Holder::User, text);
         assert!(plan.text == text && plan.hubs.is_empty(), "{}", plan.text);
         let why = plan.servers.iter().find_map(|planned| match &planned.verdict {
-            Verdict::NotHeld(NotHeld::NotByHub(why)) => Some(why.as_str()),
+            Verdict::NotWrapped(NotWrapped::NotByHub(why)) => Some(why.as_str()),
             _ => None,
         });
         assert!(why.is_some_and(|why| why.contains(expect)), "{text}: {why:?}");
@@ -132,7 +132,7 @@ fn what_the_hub_cannot_have_stays() {
 }
 
 #[test]
-fn a_project_does_not_choose_how_its_servers_are_held() {
+fn a_project_does_not_choose_how_its_servers_are_confined() {
     for setting in [r#""rootward": {"sandbox": "off"}"#, r#""sandbox": {}"#, r#""sandboxEnabled": false"#] {
         let text = format!(r#"{{"servers": {{"a": {{"command": "x", {setting}}}}}}}"#);
         let plan = planned(Form::VsCode, Holder::Project, &text);
@@ -286,7 +286,7 @@ fn a_hub_and_back_is_the_identity() {
         let moved = plan.servers.iter().filter(|planned| planned.verdict == Verdict::Hub).count();
         prop_assert_eq!(moved, plan.changed_servers());
         let unclear =
-            plan.servers.iter().find(|planned| matches!(planned.verdict, Verdict::NotHeld(NotHeld::Unclear(_))));
+            plan.servers.iter().find(|planned| matches!(planned.verdict, Verdict::NotWrapped(NotWrapped::Unclear(_))));
         prop_assert!(unclear.is_none(), "{:?}", unclear);
         let record = record(form, &plan);
         let undone = record.undo(&plan.text, Some(&text)).map_err(|error| TestCaseError::fail(error.to_string()))?;

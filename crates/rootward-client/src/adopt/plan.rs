@@ -5,7 +5,7 @@ use thiserror::Error;
 use super::edit::{self, Change, Document, EditError};
 use super::hub::PlannedHub;
 use super::record::Adopted;
-use super::wrapping::{Caller, NotHeld, Verdict, judge};
+use super::wrapping::{Caller, NotWrapped, Verdict, judge};
 use crate::import::{Around, Form, Found, Holder, Scope, Server, parse};
 use crate::store::Mistake;
 
@@ -70,7 +70,7 @@ pub fn plan_found(form: Form, text: &str, found: Found, holder: Holder, caller: 
         if let Verdict::Wrap(wrapping) = &verdict {
             match adopted(&document, form, &server, &wrapping.before) {
                 Ok(change) => changes.push(change),
-                Err(error) => verdict = Verdict::NotHeld(NotHeld::Unclear(error.to_string())),
+                Err(error) => verdict = Verdict::NotWrapped(NotWrapped::Unclear(error.to_string())),
             }
         }
         servers.push(Planned { server, verdict });

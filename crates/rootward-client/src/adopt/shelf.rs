@@ -34,7 +34,7 @@ pub struct Shelf {
 
 /// A record with its backup.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Held {
+pub struct SavedRecord {
     /// What was changed.
     pub record: Record,
     /// The file's text without the changes, if there is a backup.
@@ -80,27 +80,27 @@ impl Shelf {
 
     /// Every record, and those that cannot be used.
     #[expect(clippy::disallowed_methods, reason = "a directory of Rootward's own")]
-    pub fn records_ambient(&self) -> Result<(Vec<Held>, Vec<ShelfError>), ShelfError> {
+    pub fn records_ambient(&self) -> Result<(Vec<SavedRecord>, Vec<ShelfError>), ShelfError> {
         let entries = match std::fs::read_dir(&self.directory) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok((Vec::new(), Vec::new())),
             entries => entries.map_err(|source| system(&self.directory, source))?,
         };
-        let (mut held, mut refused) = (Vec::new(), Vec::new());
+        let (mut saved, mut refused) = (Vec::new(), Vec::new());
         let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
         paths.sort();
         for path in paths.iter().filter(|path| path.extension().is_some_and(|extension| extension == "json")) {
-            match held_ambient(path) {
-                Ok(one) => held.extend(one),
+            match saved_ambient(path) {
+                Ok(one) => saved.extend(one),
                 Err(error) => refused.push(error),
             }
         }
-        held.sort_by(|one, other| one.record.file.cmp(&other.record.file));
-        Ok((held, refused))
+        saved.sort_by(|one, other| one.record.file.cmp(&other.record.file));
+        Ok((saved, refused))
     }
 
     /// The record of one file, by its place.
-    pub fn record_ambient(&self, place: &Path) -> Result<Option<Held>, ShelfError> {
-        held_ambient(&self.path(place, "json"))
+    pub fn record_ambient(&self, place: &Path) -> Result<Option<SavedRecord>, ShelfError> {
+        saved_ambient(&self.path(place, "json"))
     }
 
     /// Where the backup of a file is.
@@ -120,7 +120,7 @@ impl Shelf {
         let after = merged(before.as_ref(), config, form, plan)?;
         // In this order: a record of words that are not in the file does no harm, but words without a record cannot
         // be removed.
-        let written = self.write_held_ambient(&after).and_then(|()| {
+        let written = self.write_saved_ambient(&after).and_then(|()| {
             let files = NewFiles::write_ambient(&plan.hubs)?;
             config.replace(&plan.text)?;
             files.keep();
@@ -128,7 +128,7 @@ impl Shelf {
         });
         if written.is_err() {
             let _ = match &before {
-                Some(before) => self.write_held_ambient(before),
+                Some(before) => self.write_saved_ambient(before),
                 None => self.remove_ambient(&config.place),
             };
         }
@@ -137,10 +137,15 @@ impl Shelf {
 
     /// Writes the result of undoing, and removes the record if nothing of it is left. Returns the hub configurations
     /// that stay, because somebody changed them or removed their entry.
-    pub fn undo_ambient(&self, held: &Held, config: &ConfigFile, undone: &Undone) -> Result<Vec<PathBuf>, ShelfError> {
+    pub fn undo_ambient(
+        &self,
+        saved: &SavedRecord,
+        config: &ConfigFile,
+        undone: &Undone,
+    ) -> Result<Vec<PathBuf>, ShelfError> {
         let _lock = self.lock_ambient()?;
         config.is_unchanged()?;
-        if self.record_ambient(&held.record.file)?.as_ref() != Some(held) {
+        if self.record_ambient(&saved.record.file)?.as_ref() != Some(saved) {
             return Err(FileError::Changed.into());
         }
         if undone.text != config.text() {
@@ -151,21 +156,21 @@ impl Shelf {
         let kept = changed.chain(gone).map(|hub| hub.file.clone()).collect();
         let (entries, hubs) = (unsettled(&undone.left), unsettled(&undone.hubs_left));
         if entries.is_empty() && hubs.is_empty() {
-            self.remove_ambient(&held.record.file)?;
+            self.remove_ambient(&saved.record.file)?;
         } else {
-            let record = Record { entries, hubs, written: hash(undone.text.as_bytes()), ..held.record.clone() };
-            self.write_held_ambient(&Held { record, backup: held.backup.clone() })?;
+            let record = Record { entries, hubs, written: hash(undone.text.as_bytes()), ..saved.record.clone() };
+            self.write_saved_ambient(&SavedRecord { record, backup: saved.backup.clone() })?;
         }
         Ok(kept)
     }
 
-    fn write_held_ambient(&self, held: &Held) -> Result<(), ShelfError> {
-        let text = held.record.text().ok_or(ShelfError::Name)?;
+    fn write_saved_ambient(&self, saved: &SavedRecord) -> Result<(), ShelfError> {
+        let text = saved.record.text().ok_or(ShelfError::Name)?;
         let write = |extension: &str, text: &str| {
-            let path = self.path(&held.record.file, extension);
+            let path = self.path(&saved.record.file, extension);
             write_ambient(&path, text).map_err(|source| system(&path, source))
         };
-        if let Some(backup) = &held.backup {
+        if let Some(backup) = &saved.backup {
             write("backup", backup)?;
         }
         write("json", &text)
@@ -179,7 +184,7 @@ impl Shelf {
         Ok(())
     }
 
-    /// Waits for other processes that change adopted files; held until it is dropped.
+    /// Waits for other processes that change adopted files; saved until it is dropped.
     #[expect(clippy::disallowed_methods, reason = "a directory of Rootward's own")]
     fn lock_ambient(&self) -> Result<File, ShelfError> {
         let path = self.directory.join("lock");
@@ -204,7 +209,12 @@ fn unsettled<E: Clone>(left: &[(E, Left)]) -> Vec<E> {
 }
 
 /// The record and the backup after this plan, merged with earlier ones.
-fn merged(before: Option<&Held>, config: &ConfigFile, form: Form, plan: &Plan) -> Result<Held, ShelfError> {
+fn merged(
+    before: Option<&SavedRecord>,
+    config: &ConfigFile,
+    form: Form,
+    plan: &Plan,
+) -> Result<SavedRecord, ShelfError> {
     let (mut entries, mut hubs) = (Vec::new(), Vec::new());
     let mut backup = config.text().to_owned();
     if let Some(before) = before {
@@ -220,7 +230,7 @@ fn merged(before: Option<&Held>, config: &ConfigFile, form: Form, plan: &Plan) -
     entries.extend(plan.changes.iter().cloned());
     hubs.extend(plan.hubs.iter().map(|hub| hub.adopted.clone()));
     let record = Record { file: config.place.clone(), form, entries, hubs, written: hash(plan.text.as_bytes()) };
-    Ok(Held { record, backup: Some(backup) })
+    Ok(SavedRecord { record, backup: Some(backup) })
 }
 
 pub(super) fn system(path: &Path, source: io::Error) -> ShelfError {
@@ -228,7 +238,7 @@ pub(super) fn system(path: &Path, source: io::Error) -> ShelfError {
 }
 
 /// A record with its backup; `None` if there is no record.
-fn held_ambient(path: &Path) -> Result<Option<Held>, ShelfError> {
+fn saved_ambient(path: &Path) -> Result<Option<SavedRecord>, ShelfError> {
     let read = |path: &Path| read_ambient(path).map_err(|source| system(path, source));
     let Some(text) = read(path)? else { return Ok(None) };
     let refused = |error| ShelfError::Record { path: path.to_owned(), error };
@@ -238,7 +248,7 @@ fn held_ambient(path: &Path) -> Result<Option<Held>, ShelfError> {
     if path.file_stem() != Some(OsStr::new(&Record::name_for(&record.file))) {
         return Err(refused(RecordError::Foreign("its name is that of another file's")));
     }
-    Ok(Some(Held { record, backup: read(&path.with_extension("backup"))? }))
+    Ok(Some(SavedRecord { record, backup: read(&path.with_extension("backup"))? }))
 }
 
 #[expect(clippy::disallowed_methods, reason = "a file of Rootward's own")]

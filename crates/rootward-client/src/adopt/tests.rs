@@ -6,7 +6,7 @@ use rootward_testkit::fuzz;
 use serde_json::{Map, json};
 
 use super::record::hash;
-use super::{Adopted, Called, Caller, Left, NotHeld, Plan, Record, Undone, Verdict, masked, plan};
+use super::{Adopted, Called, Caller, Left, NotWrapped, Plan, Record, Undone, Verdict, masked, plan};
 use crate::import::fuzz::PIECES;
 use crate::import::{Around, Form, Holder};
 
@@ -87,7 +87,7 @@ fn claude_code() {
     let plan = planned(Form::ClaudeState, text);
     let verdicts: Vec<&Verdict> = plan.servers.iter().map(|planned| &planned.verdict).collect();
     assert!(
-        matches!(verdicts[..], [Verdict::Wrap(_), Verdict::NotHeld(NotHeld::Remote), Verdict::Wrap(_)]),
+        matches!(verdicts[..], [Verdict::Wrap(_), Verdict::NotWrapped(NotWrapped::Remote), Verdict::Wrap(_)]),
         "{verdicts:?}"
     );
 }
@@ -207,7 +207,7 @@ fn duplicate_keys_are_left_alone() {
         let plan = planned(Form::Cursor, text);
         assert_eq!(plan.text, text);
         assert!(
-            matches!(&plan.servers[0].verdict, Verdict::NotHeld(NotHeld::Unclear(why)) if why.starts_with("duplicate key")),
+            matches!(&plan.servers[0].verdict, Verdict::NotWrapped(NotWrapped::Unclear(why)) if why.starts_with("duplicate key")),
             "{plan:?}"
         );
     }

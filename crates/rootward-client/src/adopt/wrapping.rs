@@ -57,7 +57,7 @@ pub enum Verdict {
     /// It is Rootward itself.
     Rootward,
     /// It stays as it is, unconfined.
-    NotHeld(NotHeld),
+    NotWrapped(NotWrapped),
 }
 
 /// The words that come before a server's command.
@@ -74,7 +74,7 @@ pub struct Wrapping {
 
 /// Why a server is not wrapped.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum NotHeld {
+pub enum NotWrapped {
     /// It is not a process on this machine.
     Remote,
     /// A container's processes are not children of the command.
@@ -89,46 +89,46 @@ pub enum NotHeld {
     Unclear(String),
 }
 
-impl fmt::Display for NotHeld {
+impl fmt::Display for NotWrapped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            NotHeld::Remote => f.write_str("a remote server: it is not a process of this machine"),
-            NotHeld::Container => f.write_str("it runs in a container, which is not a child of this command"),
-            NotHeld::Steered(names) => {
+            NotWrapped::Remote => f.write_str("a remote server: it is not a process of this machine"),
+            NotWrapped::Container => f.write_str("it runs in a container, which is not a child of this command"),
+            NotWrapped::Steered(names) => {
                 let names = names.join("`, `");
                 write!(f, "the project sets `{names}`, which would decide what Rootward itself does")
             }
-            NotHeld::SteeredByFile(file) => write!(
+            NotWrapped::SteeredByFile(file) => write!(
                 f,
                 "a confined server may be able to write `{file}`, whose variables would decide what Rootward itself does; keep that file \
                  where no server can write"
             ),
-            NotHeld::NotByHub(why) | NotHeld::Unclear(why) => f.write_str(why),
+            NotWrapped::NotByHub(why) | NotWrapped::Unclear(why) => f.write_str(why),
         }
     }
 }
 
-impl NotHeld {
+impl NotWrapped {
     /// A word for programs.
     pub fn code(&self) -> &'static str {
         match self {
-            NotHeld::Remote => "remote",
-            NotHeld::Container => "container",
-            NotHeld::Steered(_) => "steered",
-            NotHeld::SteeredByFile(_) => "steered_by_file",
-            NotHeld::NotByHub(_) => "not_by_hub",
-            NotHeld::Unclear(_) => "unclear",
+            NotWrapped::Remote => "remote",
+            NotWrapped::Container => "container",
+            NotWrapped::Steered(_) => "steered",
+            NotWrapped::SteeredByFile(_) => "steered_by_file",
+            NotWrapped::NotByHub(_) => "not_by_hub",
+            NotWrapped::Unclear(_) => "unclear",
         }
     }
 }
 
 /// What happens to a server of this client.
 pub fn judge(server: &Server, client: Client, holder: Holder, caller: &Caller) -> Verdict {
-    let Transport::Command(line) = &server.transport else { return Verdict::NotHeld(NotHeld::Remote) };
+    let Transport::Command(line) = &server.transport else { return Verdict::NotWrapped(NotWrapped::Remote) };
     match line.rootward_verb() {
         Some("wrap") => return Verdict::Wrapped,
         Some(_) => return Verdict::Rootward,
-        None if line.starts_container() => return Verdict::NotHeld(NotHeld::Container),
+        None if line.starts_container() => return Verdict::NotWrapped(NotWrapped::Container),
         None => {}
     }
     let steering: Vec<String> = line.names().filter(|name| steers_rootward(name)).map(str::to_owned).collect();
@@ -136,13 +136,13 @@ pub fn judge(server: &Server, client: Client, holder: Holder, caller: &Caller) -
     // confine their server
     // (test: a_project_does_not_choose_rootwards_settings)
     if holder == Holder::Project && !steering.is_empty() {
-        return Verdict::NotHeld(NotHeld::Steered(steering));
+        return Verdict::NotWrapped(NotWrapped::Steered(steering));
     }
     // SECURITY: the client sets the file's variables for Rootward itself: with `LD_PRELOAD` in it, a server's own
     // code would run unconfined at the next start
     // (test: a_file_that_a_server_could_write_does_not_hold_it)
     if let (FileVariables::Doubtful, Some(file)) = (&line.from_file, &line.variables_file) {
-        return Verdict::NotHeld(NotHeld::SteeredByFile(file.clone()));
+        return Verdict::NotWrapped(NotWrapped::SteeredByFile(file.clone()));
     }
     let extras = Extras { name: None, roots: usual_roots(server, client) };
     Verdict::Wrap(line.wrapping(caller, &extras))
@@ -283,7 +283,7 @@ mod tests {
             judged(Holder::User, &["PATH", "LD_PRELOAD"]),
             wrapped("/opt/rootward wrap --env A --", &["PATH", "LD_PRELOAD"], &["LD_PRELOAD"])
         );
-        let steered = Verdict::NotHeld(NotHeld::Steered(vec!["LD_PRELOAD".to_owned()]));
+        let steered = Verdict::NotWrapped(NotWrapped::Steered(vec!["LD_PRELOAD".to_owned()]));
         assert_eq!(judged(Holder::Project, &["LD_PRELOAD"]), steered);
     }
 
@@ -294,14 +294,14 @@ mod tests {
         let Transport::Command(line) = &mut found.servers[0].transport else { panic!() };
         line.from_file = FileVariables::Doubtful;
         let judged = judge(&found.servers[0], Client::VsCode, Holder::User, &caller(Called::ByName));
-        assert_eq!(judged, Verdict::NotHeld(NotHeld::SteeredByFile("f".to_owned())));
+        assert_eq!(judged, Verdict::NotWrapped(NotWrapped::SteeredByFile("f".to_owned())));
     }
 
     #[test]
     fn a_project_does_not_choose_rootwards_settings() {
         for name in ["HOME", "XDG_CONFIG_HOME", "ROOTWARD_MODE", "LD_PRELOAD"] {
             let entry = format!("{{\"command\": \"x\", \"env\": {{\"{name}\": \"/evil\"}}}}");
-            let expect = Verdict::NotHeld(NotHeld::Steered(vec![name.to_owned()]));
+            let expect = Verdict::NotWrapped(NotWrapped::Steered(vec![name.to_owned()]));
             assert_eq!(judged(Form::Cursor, Holder::Project, &entry), expect);
             assert!(matches!(judged(Form::Cursor, Holder::User, &entry), Verdict::Wrap(_)));
         }
@@ -320,9 +320,9 @@ mod tests {
             check(&format!(r#"{{"command": "{program}"}}"#), Verdict::Rootward);
         }
         check(r#"{"command": "env", "args": ["A=b", "rootward", "wrap", "x"]}"#, Verdict::Wrapped);
-        check(r#"{"url": "https://x"}"#, Verdict::NotHeld(NotHeld::Remote));
-        check(r#"{"command": "docker", "args": ["run", "x"]}"#, Verdict::NotHeld(NotHeld::Container));
-        check(r#"{"command": "/usr/bin/podman", "args": ["run", "x"]}"#, Verdict::NotHeld(NotHeld::Container));
+        check(r#"{"url": "https://x"}"#, Verdict::NotWrapped(NotWrapped::Remote));
+        check(r#"{"command": "docker", "args": ["run", "x"]}"#, Verdict::NotWrapped(NotWrapped::Container));
+        check(r#"{"command": "/usr/bin/podman", "args": ["run", "x"]}"#, Verdict::NotWrapped(NotWrapped::Container));
         // A command that only mentions Rootward is not confined by it.
         for entry in [
             r#"{"command": "evil", "args": ["rootward", "wrap"]}"#,

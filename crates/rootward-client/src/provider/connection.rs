@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 use crate::consent::Wish;
 
 use super::server::{Choice, Server};
-use super::shares::{Look, Shares, in_force_ambient};
+use super::shares::{Look, Shares, still_there_ambient};
 use super::view::View;
 
 /// A connection, from before its handshake until its transport is closed.
@@ -65,7 +65,7 @@ impl Connection {
             (mind.choice.clone(), mind.once.clone())
         };
         let set = match (&choice, look) {
-            (Choice::HostVouches(set), _) => in_force_ambient(set),
+            (Choice::HostVouches(set), _) => still_there_ambient(set),
             (_, Ok(look)) => look.set_ambient(self.server.name.as_deref(), &once),
             (_, Err(reason)) => return View::Unknown((*reason).into()),
         };

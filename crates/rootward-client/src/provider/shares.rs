@@ -75,7 +75,7 @@ fn add_ambient(placed: &mut Vec<PlacedRoot>, wish: &Wish, home: Option<&Path>) {
 }
 
 /// The part of a set that is still where it was found, and not replaced by a link.
-pub(super) fn in_force_ambient(set: &RootSet) -> RootSet {
+pub(super) fn still_there_ambient(set: &RootSet) -> RootSet {
     // The host that vouches for a place has judged it.
     let named = |root: &PlacedRoot| Root { path: root.place.clone(), origin: Origin::Flag, ..root.root.clone() };
     let found = RootSet::place_ambient(set.roots().iter().map(named), &Validation::new(None));

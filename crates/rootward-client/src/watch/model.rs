@@ -299,7 +299,7 @@ proptest! {
     fn what_is_shared_is_what_was_said_and_is_there(steps in prop::collection::vec(step(), 0..40)) {
         let directory = tempfile::tempdir().unwrap();
         let mut world = World::new(&directory.path().canonicalize().unwrap());
-        let mut in_force: Vec<Vec<(PathBuf, Access)>> = vec![Vec::new(); PEERS.len()];
+        let mut expected: Vec<Vec<(PathBuf, Access)>> = vec![Vec::new(); PEERS.len()];
         for step in steps.iter().chain([&Step::Look]) {
             if matches!(step, Step::Look) {
                 let before = world.shown.as_ref().map(|seen| seen.version);
@@ -307,7 +307,7 @@ proptest! {
                 let seen = world.shown.clone().unwrap();
                 prop_assert_eq!(seen.trouble.is_some(), world.damaged);
                 prop_assert_eq!(seen.kept.as_ref().map(|kept| &kept.roots), world.good.as_ref());
-                in_force = PEERS.iter().map(|peer| world.expected(*peer)).collect();
+                expected = PEERS.iter().map(|peer| world.expected(*peer)).collect();
                 // Changes are reported, with an increasing number.
                 prop_assert!(news.is_empty() || before.is_some_and(|before| seen.version == before + 1));
                 // Looking again reports nothing.
@@ -316,7 +316,7 @@ proptest! {
                 world.take(step);
             }
             // At every moment the last settled state counts, no matter what has happened since.
-            for (peer, expected) in PEERS.iter().zip(&in_force) {
+            for (peer, expected) in PEERS.iter().zip(&expected) {
                 let set = world.shown.as_ref().map(|seen| seen.set(*peer));
                 // Unknown is not the same as nothing saved.
                 prop_assert!(set.as_ref().is_none_or(|set| set.is_some() == world.good.is_some()));

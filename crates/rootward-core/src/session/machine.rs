@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::set::RootSet;
 
-use super::in_force::{Failure, Heard, InForce, Named, State, decide, state};
+use super::current::{CurrentRoots, Failure, Heard, Named, State, decide, state};
 use super::policy::{Policy, Sources, Support};
 use super::{Effect, Event, RequestNumber, Standing};
 
@@ -19,7 +19,7 @@ pub struct SessionRoots {
     progress: Progress,
     last_request: RequestNumber,
     last_asked: Option<Duration>,
-    in_force: InForce,
+    current: CurrentRoots,
     /// The latest time seen. Time does not run backwards here.
     now: Duration,
     /// The last wake-up time that the driver was given.
@@ -50,7 +50,7 @@ impl SessionRoots {
     /// A session whose client has just declared its capabilities. The client is not asked until a call needs roots.
     pub fn new(policy: Policy, sources: Sources, support: Support) -> SessionRoots {
         let heard = Heard::Nothing;
-        let in_force = InForce { generation: 1, ..decide(&policy, &sources, support, &heard, Named::Never) };
+        let current = CurrentRoots { generation: 1, ..decide(&policy, &sources, support, &heard, Named::Never) };
         SessionRoots {
             policy,
             sources,
@@ -60,7 +60,7 @@ impl SessionRoots {
             progress: Progress::Stale,
             last_request: RequestNumber(0),
             last_asked: None,
-            in_force,
+            current,
             now: Duration::ZERO,
             wake_at: None,
         }
@@ -92,7 +92,7 @@ impl SessionRoots {
             Event::Invalidate => self.invalidate(&mut effects),
             Event::SourcesChanged(sources) => {
                 self.sources = sources;
-                self.put_in_force(&mut effects);
+                self.update_current(&mut effects);
             }
             Event::RestrictionsChanged => self.renumber(&mut effects),
             Event::Named { .. } | Event::Tick => {}
@@ -113,7 +113,7 @@ impl SessionRoots {
     /// What a call does at `now` if it arrived at `arrived` and needs roots. Handle [`Event::Needed`] for it first.
     pub fn standing(&self, arrived: Duration, now: Duration) -> Standing<'_> {
         if !self.holds_calls() && !self.is_outlived(arrived) {
-            return Standing::InForce(&self.in_force);
+            return Standing::Proceed(&self.current);
         }
         let until = arrived.saturating_add(self.policy.timeout);
         if now < until { Standing::Wait { until } } else { Standing::Overdue }
@@ -121,8 +121,8 @@ impl SessionRoots {
 
     /// The current roots, for guards and for display. Calls use [`SessionRoots::standing`]: after `list_changed` they
     /// wait, while these roots stay until the client has answered.
-    pub fn in_force(&self) -> &InForce {
-        &self.in_force
+    pub fn current(&self) -> &CurrentRoots {
+        &self.current
     }
 
     /// The client's state.
@@ -208,13 +208,13 @@ impl SessionRoots {
         } else {
             Heard::Empty { at: self.now }
         };
-        self.put_in_force(effects);
+        self.update_current(effects);
     }
 
     fn failed(&mut self, failure: Failure, effects: &mut Vec<Effect>) {
         self.progress = Progress::Idle;
         self.heard = Heard::Failed(failure);
-        self.put_in_force(effects);
+        self.update_current(effects);
     }
 
     /// Looking at the disk again does not renew the list's lifetime, and does not end what is in progress.
@@ -223,7 +223,7 @@ impl SessionRoots {
             && *held == request
         {
             *roots = found;
-            self.put_in_force(effects);
+            self.update_current(effects);
         }
     }
 
@@ -278,11 +278,11 @@ impl SessionRoots {
     }
 
     /// Compares by value, including objects on disk: the same list gets a new generation if a link has moved.
-    fn put_in_force(&mut self, effects: &mut Vec<Effect>) {
+    fn update_current(&mut self, effects: &mut Vec<Effect>) {
         let new = decide(&self.policy, &self.sources, self.support, &self.heard, self.named);
-        let same = new.roots == self.in_force.roots && new.reach == self.in_force.reach;
-        let generation = self.in_force.generation + u64::from(!same);
-        self.in_force = InForce { generation, ..new };
+        let same = new.roots == self.current.roots && new.reach == self.current.reach;
+        let generation = self.current.generation + u64::from(!same);
+        self.current = CurrentRoots { generation, ..new };
         if !same {
             effects.push(Effect::Changed { generation });
         }
@@ -290,8 +290,8 @@ impl SessionRoots {
 
     /// The same roots with a new generation.
     fn renumber(&mut self, effects: &mut Vec<Effect>) {
-        self.in_force.generation += 1;
-        effects.push(Effect::Changed { generation: self.in_force.generation });
+        self.current.generation += 1;
+        effects.push(Effect::Changed { generation: self.current.generation });
     }
 
     fn can_ask(&self) -> bool {

@@ -61,10 +61,10 @@
 //! let effects = session.handle(now, Event::Answered { request, roots: RootSet::default() });
 //! assert!(effects.contains(&Effect::Settled));
 //! session.handle(now, Event::Needed { arrived });
-//! assert!(matches!(session.standing(arrived, now), Standing::InForce(_)));
+//! assert!(matches!(session.standing(arrived, now), Standing::Proceed(_)));
 //! ```
 
-mod in_force;
+mod current;
 mod machine;
 #[cfg(test)]
 mod model;
@@ -76,7 +76,7 @@ use std::time::Duration;
 
 use crate::set::RootSet;
 
-pub use in_force::{Failure, InForce, Reach, State, Why};
+pub use current::{CurrentRoots, Failure, Reach, State, Why};
 pub use machine::SessionRoots;
 pub use policy::{Follow, NoRoots, Policy, Sources, Support};
 
@@ -152,7 +152,7 @@ pub enum Effect {
         /// The question.
         request: RequestNumber,
     },
-    /// The current roots changed: build a guard from [`SessionRoots::in_force`].
+    /// The current roots changed: build a guard from [`SessionRoots::current`].
     Changed {
         /// Their generation.
         generation: u64,
@@ -167,7 +167,7 @@ pub enum Effect {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Standing<'a> {
     /// Proceed with these roots.
-    InForce(&'a InForce),
+    Proceed(&'a CurrentRoots),
     /// Wait for [`Effect::Settled`] or for this time, then check again.
     Wait {
         /// When the call stops waiting.

@@ -237,10 +237,10 @@ impl Log {
 }
 
 /// Whether `less` gives nothing that `more` does not, at any of the places in the sets below and beneath them.
-fn within(less: &InForce, more: &InForce) -> bool {
-    let access = |in_force: &InForce, place: &Path| match in_force.reach {
+fn within(less: &CurrentRoots, more: &CurrentRoots) -> bool {
+    let access = |current: &CurrentRoots, place: &Path| match current.reach {
         Reach::AllowAll => Access::ALL,
-        Reach::Roots => in_force.roots.governing(place).map(|root| root.root.access).unwrap_or_default(),
+        Reach::Roots => current.roots.governing(place).map(|root| root.root.access).unwrap_or_default(),
     };
     ["/", "/a", "/a/b", "/a/b/c", "/a/x", "/c", "/c/d", "/s", "/f"]
         .into_iter()
@@ -365,14 +365,14 @@ proptest! {
             now += Duration::from_millis(passed);
             let last_request = log.asks().last_key_value().map_or(0, |(request, _)| request.get());
             let event = plan.event(now, last_request);
-            let before = session.in_force().clone();
+            let before = session.current().clone();
             let effects = session.handle(now, event.clone());
             wake_at = effects.iter().rev().find_map(|effect| match effect {
                 Effect::WakeAt(at) => Some(*at),
                 _ => None,
             }).or(wake_at);
             log.entries.push(Entry { now, event: event.clone(), effects: effects.clone() });
-            let after = session.in_force();
+            let after = session.current();
 
             // The tables.
             let (state, roots, reach) = log.expected();
@@ -380,7 +380,7 @@ proptest! {
             for arrived in (0..=now.as_millis()).rev().take(15) {
                 let arrived = Duration::from_millis(u64::try_from(arrived).unwrap_or_default());
                 let standing = session.standing(arrived, now);
-                let goes_on = matches!(standing, Standing::InForce(in_force) if in_force == after);
+                let goes_on = matches!(standing, Standing::Proceed(current) if current == after);
                 prop_assert_eq!(goes_on, !log.waits(arrived), "arrived {:?}, now {:?}", arrived, now);
                 prop_assert!(goes_on || (standing == Standing::Overdue) == (now >= arrived + log.policy.timeout));
             }

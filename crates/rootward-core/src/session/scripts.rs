@@ -81,15 +81,15 @@ fn show_standing(standing: Standing<'_>) -> String {
     match standing {
         Standing::Wait { .. } => "wait".to_owned(),
         Standing::Overdue => "overdue".to_owned(),
-        Standing::InForce(in_force) => {
-            let places = in_force.roots.roots().iter().map(|root| root.place.to_string_lossy().into_owned());
+        Standing::Proceed(current) => {
+            let places = current.roots.roots().iter().map(|root| root.place.to_string_lossy().into_owned());
             let places: Vec<String> = places.collect();
-            let places = match (in_force.reach, places.is_empty()) {
+            let places = match (current.reach, places.is_empty()) {
                 (Reach::AllowAll, _) => "everything".to_owned(),
                 (Reach::Roots, true) => "nothing".to_owned(),
                 (Reach::Roots, false) => places.join(" "),
             };
-            format!("{} {places} {:?}", in_force.state, in_force.why)
+            format!("{} {places} {:?}", current.state, current.why)
         }
     }
 }

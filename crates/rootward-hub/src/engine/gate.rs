@@ -207,7 +207,7 @@ impl Session {
     fn first_path(&self, link: usize, call: &Call<'_>) -> Result<Option<String>, ScanError> {
         let rules = &self.links[link].rules;
         let mut found = None;
-        paths(&rules.expansion, rules.held, call, &mut |candidate| {
+        paths(&rules.expansion, rules.protection, call, &mut |candidate| {
             found.get_or_insert_with(|| candidate.text.into_owned());
         })?;
         Ok(found)

@@ -10,7 +10,7 @@ use rootward_protocol::{PlacedLimits, RefusalForm, message};
 
 use crate::check::{Verdict, Walls, check_within};
 use crate::config::PathPairs;
-use crate::scan::{Call, Expansion, Held, ScanError, Tool, Treatment};
+use crate::scan::{Call, Expansion, Protection, ScanError, Tool, Treatment};
 
 /// The rules of one wrapped server.
 pub struct Rules {
@@ -24,8 +24,8 @@ pub struct Rules {
     pub validation: Validation,
     /// The values of variables and `~` for the server.
     pub expansion: Expansion,
-    /// What confines the server besides the check of its calls: [`Launch::held`](crate::wrap::Launch::held).
-    pub held: Held,
+    /// What confines the server besides the check of its calls: [`Launch::protection`](crate::wrap::Launch::protection).
+    pub protection: Protection,
     /// How the user can name a root, for refusals if there is none: ``name one with `--root DIR` ``.
     pub way: Option<&'static str>,
     /// How a refused tool call is answered.
@@ -83,7 +83,7 @@ impl Rules {
         call: &Call<'_>,
     ) -> Result<Verdict, ScanError> {
         let map = self.paths.map(guard);
-        check_within(Walls { guard, limits, map: map.as_ref() }, &self.expansion, self.held, call)
+        check_within(Walls { guard, limits, map: map.as_ref() }, &self.expansion, self.protection, call)
     }
 
     /// The answer to the server's `roots/list`, for a guard's roots.

@@ -19,7 +19,7 @@ use super::naming::server_name;
 use crate::config::{PathMap, PathPairs};
 use crate::engine::{Change, Hope, Learners, Purpose};
 use crate::in_roots::{filled_in, has_template, in_argument, joined};
-use crate::scan::Held;
+use crate::scan::Protection;
 
 /// Programs that start containers, or a shell in one.
 const CONTAINERS: [&str; 8] =
@@ -174,18 +174,18 @@ impl Launch {
     }
 
     /// What confines the server, besides the check of its calls.
-    pub fn held(&self) -> Held {
+    pub fn protection(&self) -> Protection {
         match &self.confine {
             // SECURITY: a container behind a socket is not a child of the server and has a different `/`, and so does
             // a server that sees other paths
-            // (test: only_what_runs_here_is_held_by_the_kernel)
-            Confine::To(_) if self.runs == Runs::Elsewhere => Held::ByItsCalls,
+            // (test: only_local_servers_count_as_confined_by_the_kernel)
+            Confine::To(_) if self.runs == Runs::Elsewhere => Protection::CallsOnly,
             Confine::To(options) if !self.starts_container() && self.paths.is_empty() => match &options.unix_sockets {
-                UnixSockets::None => Held::ByKernel,
-                UnixSockets::Named(named) if named.is_empty() => Held::ByKernel,
-                UnixSockets::Named(_) | UnixSockets::Open => Held::ByItsCalls,
+                UnixSockets::None => Protection::Kernel,
+                UnixSockets::Named(named) if named.is_empty() => Protection::Kernel,
+                UnixSockets::Named(_) | UnixSockets::Open => Protection::CallsOnly,
             },
-            Confine::To(_) | Confine::Off => Held::ByItsCalls,
+            Confine::To(_) | Confine::Off => Protection::CallsOnly,
         }
     }
 
@@ -377,19 +377,19 @@ mod tests {
     }
 
     #[test]
-    fn only_what_runs_here_is_held_by_the_kernel() {
-        let check = |confine: Confine, command: &[&str], expect: Held| {
-            assert_eq!(launch(confine, command).held(), expect, "{command:?}");
+    fn only_local_servers_count_as_confined_by_the_kernel() {
+        let check = |confine: Confine, command: &[&str], expect: Protection| {
+            assert_eq!(launch(confine, command).protection(), expect, "{command:?}");
         };
         let confined = |unix_sockets| Confine::To(Box::new(Options { unix_sockets, ..Options::default() }));
         let closed = || confined(UnixSockets::default());
-        check(closed(), &["npx", "-y", "@upstash/context7-mcp"], Held::ByKernel);
-        check(closed(), &["/opt/dockerish/server"], Held::ByKernel);
-        check(Confine::Off, &["npx", "-y", "@upstash/context7-mcp"], Held::ByItsCalls);
-        check(confined(UnixSockets::None), &["npx", "-y", "@upstash/context7-mcp"], Held::ByKernel);
+        check(closed(), &["npx", "-y", "@upstash/context7-mcp"], Protection::Kernel);
+        check(closed(), &["/opt/dockerish/server"], Protection::Kernel);
+        check(Confine::Off, &["npx", "-y", "@upstash/context7-mcp"], Protection::CallsOnly);
+        check(confined(UnixSockets::None), &["npx", "-y", "@upstash/context7-mcp"], Protection::Kernel);
         let named = UnixSockets::Named(vec!["/run/postgresql/.s.PGSQL.5432".into()]);
         for sockets in [UnixSockets::Open, named] {
-            check(confined(sockets), &["npx", "-y", "@upstash/context7-mcp"], Held::ByItsCalls);
+            check(confined(sockets), &["npx", "-y", "@upstash/context7-mcp"], Protection::CallsOnly);
         }
         for command in [
             &["docker", "run", "x"][..],
@@ -397,12 +397,12 @@ mod tests {
             &["env", "A=b", "docker"],
             &["sh", "-c", "exec docker run x"],
         ] {
-            check(closed(), command, Held::ByItsCalls);
+            check(closed(), command, Protection::CallsOnly);
         }
         let mapped =
             Launch { paths: PathPairs::new([("/a".into(), "/b".to_owned())]), ..launch(closed(), &["server"]) };
-        assert_eq!(mapped.held(), Held::ByItsCalls);
+        assert_eq!(mapped.protection(), Protection::CallsOnly);
         let elsewhere = Launch { runs: Runs::Elsewhere, ..launch(closed(), &["rootward", "connect"]) };
-        assert_eq!(elsewhere.held(), Held::ByItsCalls);
+        assert_eq!(elsewhere.protection(), Protection::CallsOnly);
     }
 }

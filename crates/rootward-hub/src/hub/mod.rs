@@ -42,7 +42,7 @@ use crate::engine::{ChildId, ClientId, Effect, Engine, Event, Failure, Place, Se
 use crate::front::Runs;
 pub use crate::front::{Caller, CallerPurpose, FULL, OuterDoor};
 use crate::principal::{Party, Principal};
-use crate::scan::Held;
+use crate::scan::Protection;
 use client::Client;
 use modern::Modern;
 use own_tools::View;
@@ -67,7 +67,7 @@ pub(crate) struct Served {
     pub(crate) isolation: Isolation,
     /// The server's last instructions for models, shortened.
     instructions: Option<String>,
-    held: Held,
+    protection: Protection,
     pub(crate) runs: Runs,
 }
 
@@ -80,7 +80,7 @@ impl Served {
             tools,
             isolation: Isolation::default(),
             instructions: None,
-            held: Held::ByItsCalls,
+            protection: Protection::CallsOnly,
             runs: Runs::Here,
         }
     }
@@ -155,11 +155,11 @@ impl Hub {
 
     /// Adds a server after all others.
     pub(crate) fn add(&mut self, shown: Served, configured: Server) -> ServerId {
-        let held = configured.rules.held;
+        let protection = configured.rules.protection;
         let instructions = configured.memory.instructions().map(|text| shortened(&text, LONGEST_INSTRUCTIONS));
         let id = self.engine.add(configured);
         self.order.push(self.servers.len());
-        self.servers.push(Arc::new(Served { server: Some(id), instructions, held, ..shown }));
+        self.servers.push(Arc::new(Served { server: Some(id), instructions, protection, ..shown }));
         id
     }
 
@@ -388,10 +388,10 @@ impl Hub {
         let session = self.branches.get(&(id, server)).and_then(|session| self.engine.session(*session));
         let places = session.and_then(Session::places);
         let roots = places.map(|places| places.iter().map(|place| Shown::new(place).to_string()).collect());
-        let confinement = match self.servers.get(server).map(|server| (server.held, server.runs)) {
-            Some((Held::Elsewhere, _)) => "it runs on another machine and sees no files of this one",
+        let confinement = match self.servers.get(server).map(|server| (server.protection, server.runs)) {
+            Some((Protection::Elsewhere, _)) => "it runs on another machine and sees no files of this one",
             Some((_, Runs::Elsewhere)) => "it runs on another machine; the paths in its calls are checked",
-            Some((Held::ByKernel, _)) => "the kernel confines it to its roots, and its calls are checked",
+            Some((Protection::Kernel, _)) => "the kernel confines it to its roots, and its calls are checked",
             _ => "only its calls are checked",
         };
         let names = session.and_then(Session::names);

@@ -19,7 +19,7 @@
 //!
 //! A string that is a path only by rule 5 is treated as text if the kernel confines the server and the string leads
 //! nowhere: it is absolute, no reading of it contains `..`, and in every reading its first component does not exist
-//! in `/` ([`Held`]). For example, `/facebook/react` is a library id. A whole `file:` URI is a path under every key.
+//! in `/` ([`Protection`]). For example, `/facebook/react` is a library id. A whole `file:` URI is a path under every key.
 //!
 //! Members of a list have the list's key. Keys of objects are checked by the last rule, because some tools take maps
 //! from path to content. A string that contains a JSON list or object is parsed and scanned, because servers do that
@@ -56,7 +56,7 @@ mod words;
 pub use access::{Last, Need};
 pub use expansion::Expansion;
 pub(crate) use method::acts;
-pub use nowhere::Held;
+pub use nowhere::Protection;
 pub(crate) use nowhere::Top;
 pub(crate) use readings::{Form, Reader, Stop};
 pub(crate) use rewriting::{LONGEST_PATH, names_nothing};

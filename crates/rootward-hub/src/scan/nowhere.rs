@@ -3,7 +3,7 @@
 //!
 //! A path leads nowhere if its first component does not exist in `/`. Only root can write to `/`, so nobody else can
 //! create that name after the check. If root does, the kernel still confines the server. That is why this applies
-//! only to servers that the kernel confines on this machine ([`Held`]). In a container, or behind a path map, `/` is
+//! only to servers that the kernel confines on this machine ([`Protection`]). In a container, or behind a path map, `/` is
 //! a different directory.
 
 use std::ffi::OsStr;
@@ -18,12 +18,12 @@ use super::value::is_invisible;
 
 /// What keeps a server within its roots.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Held {
+pub enum Protection {
     /// Only the check of its calls: every string that looks like a path is checked as one.
     #[default]
-    ByItsCalls,
+    CallsOnly,
     /// The kernel as well, and the server sees the same `/` as this process.
-    ByKernel,
+    Kernel,
     /// The server runs on another machine and cannot see files of this one: no string in its calls is checked as a
     /// path.
     Elsewhere,

@@ -228,7 +228,7 @@ fn members_of_meta_are_not_arguments() {
     let check = |method: &str, params: &str, passes: bool| {
         let params: Box<RawValue> = RawValue::from_string(params.to_owned()).unwrap();
         let call = Call { method, params: Some(&params), tool: None };
-        let verdict = rootward_hub::check(&yard.guard, &yard.expansion, yard.held, &call);
+        let verdict = rootward_hub::check(&yard.guard, &yard.expansion, yard.protection, &call);
         assert_eq!(verdict.is_ok_and(|verdict| verdict.refused().is_none()), passes, "{method} {params}");
     };
     let tool = "tools/call";
@@ -255,7 +255,7 @@ fn members_of_meta_are_not_arguments() {
 #[test]
 fn a_whole_file_uri_is_a_path_under_every_key() {
     let keys = ["x", "content", "message", "query", "pattern", "old_str", "html", "json", "data", "source", "path"];
-    for (yard, key) in [Yard::new("rw"), Yard::held("rw")].iter().flat_map(|yard| keys.map(|key| (yard, key))) {
+    for (yard, key) in [Yard::new("rw"), Yard::confined("rw")].iter().flat_map(|yard| keys.map(|key| (yard, key))) {
         for uri in [
             "file:///etc/passwd",
             "file:/etc/passwd",
@@ -277,7 +277,7 @@ fn a_whole_file_uri_is_a_path_under_every_key() {
     for text in [r"f\u0069le:///etc/passwd", r"\u0066ile:\/\/\/etc\/passwd", r"\n\tfile:///etc/passwd"] {
         let params = RawValue::from_string(format!(r#"{{"arguments":{{"content":"{text}"}}}}"#)).unwrap();
         let call = Call { method: "tools/call", params: Some(&params), tool: None };
-        let verdict = rootward_hub::check(&yard.guard, &yard.expansion, yard.held, &call).unwrap();
+        let verdict = rootward_hub::check(&yard.guard, &yard.expansion, yard.protection, &call).unwrap();
         assert!(verdict.refused().is_some(), "{text}");
     }
     // Prose that mentions one, another word, and an argument that the user declared as text.
@@ -301,7 +301,7 @@ const NOWHERE: [&str; 6] = [
 
 #[test]
 fn what_leads_nowhere_is_text_only_where_the_kernel_holds_the_server() {
-    for (yard, passes) in [(Yard::held("rw"), true), (Yard::held("ro"), true), (Yard::new("rw"), false)] {
+    for (yard, passes) in [(Yard::confined("rw"), true), (Yard::confined("ro"), true), (Yard::new("rw"), false)] {
         for text in NOWHERE {
             for arguments in [
                 json!({"libraryId": text}),
@@ -325,12 +325,12 @@ fn what_leads_nowhere_is_text_only_where_the_kernel_holds_the_server() {
     }
     // It is text, not an allowed path, so nothing is audited.
     let params = json!({"name": "x", "arguments": {"id": "/facebook/react"}});
-    assert!(Yard::held("rw").check("tools/call", &params, None).unwrap().findings.is_empty());
+    assert!(Yard::confined("rw").check("tools/call", &params, None).unwrap().findings.is_empty());
 }
 
 #[test]
 fn keys_and_schemas_that_say_path_mean_it() {
-    let yard = Yard::held("rw");
+    let yard = Yard::confined("rw");
     let listing = to_raw_value(&json!({"name": "read_things", "inputSchema": {"properties": {
         "one": {"format": "rooted-path"},
         "two": {"format": "uri"},
@@ -372,7 +372,7 @@ fn keys_and_schemas_that_say_path_mean_it() {
 
 #[test]
 fn what_may_lead_somewhere_is_judged_under_any_key() {
-    let yard = Yard::held("rw");
+    let yard = Yard::confined("rw");
     for text in [
         "/",
         "//",

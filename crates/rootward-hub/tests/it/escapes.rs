@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rootward_core::{Guard, GuardOptions, Origin, Root, RootSet, Validation};
 use rootward_hub::check;
-use rootward_hub::scan::{Call, Expansion, Held, Tool};
+use rootward_hub::scan::{Call, Expansion, Protection, Tool};
 use rootward_testkit::escape::{self, Act, Expect, Needs, Row};
 use rootward_testkit::tree::{Tree, is_superuser};
 use serde_json::json;
@@ -26,7 +26,7 @@ fn tool(act: Act) -> (&'static str, &'static str, &'static str) {
 }
 
 /// Whether the call is refused; `None` if the row's text cannot be expressed in JSON.
-fn is_refused(row: &Row, key: Option<&str>, held: Held) -> Option<bool> {
+fn is_refused(row: &Row, key: Option<&str>, protection: Protection) -> Option<bool> {
     let tree = Tree::build(&[escape::YARD, row.tree]).unwrap();
     let home = row.home.map(|home| tree.expand_path(home).unwrap());
     let base = row.base.map(|base| tree.expand_path(base).unwrap());
@@ -50,7 +50,7 @@ fn is_refused(row: &Row, key: Option<&str>, held: Held) -> Option<bool> {
     let params = to_raw_value(&json!({"name": name, "arguments": arguments})).unwrap();
     let expansion = Expansion { home: home.map(|home| home.to_str().unwrap().to_owned()), ..Expansion::default() };
     let call = Call { method: "tools/call", params: Some(&params), tool: Some(&Tool::named(name)) };
-    Some(check(&guard, &expansion, held, &call).map_or(true, |verdict| verdict.refused().is_some()))
+    Some(check(&guard, &expansion, protection, &call).map_or(true, |verdict| verdict.refused().is_some()))
 }
 
 /// Rows that a guard or a grant refuses and that pass as arguments: they reach nothing outside, and the server or the
@@ -128,7 +128,7 @@ fn the_escape_corpus_is_refused_as_arguments() {
         if !matches!(row.expect, Expect::Deny { .. } | Expect::Refused) {
             continue;
         }
-        match is_refused(row, None, Held::ByKernel) {
+        match is_refused(row, None, Protection::Kernel) {
             Some(false) if !known(row) => passed.push(row.name),
             Some(true) if known(row) => needless.push(row.name),
             Some(true) => refused += 1,
@@ -154,10 +154,10 @@ fn escapes_by_text_are_refused_under_any_key() {
         let outside = matches!(row.expect, Expect::Deny { code: "outside_roots" | "foreign_path" });
         // With several lines, it is text.
         if by_text && outside && row.to.is_none() && !row.path.contains('\n') {
-            assert_ne!(is_refused(row, Some("thing"), Held::ByItsCalls), Some(false), "{}", row.name);
+            assert_ne!(is_refused(row, Some("thing"), Protection::CallsOnly), Some(false), "{}", row.name);
             refused += 1;
             // If the kernel confines the server as well, only what leads nowhere is allowed.
-            if is_refused(row, Some("thing"), Held::ByKernel) == Some(false) {
+            if is_refused(row, Some("thing"), Protection::Kernel) == Some(false) {
                 nowhere.push(row.name);
             }
         }
@@ -188,7 +188,7 @@ fn what_is_only_a_name_to_a_guard_may_be_more_to_a_server() {
         "uri-double-encoded-slash",
     ] {
         let row = escape::table().find(|row| row.name == name).unwrap();
-        assert_eq!(is_refused(row, None, Held::ByKernel), Some(true), "{name}");
+        assert_eq!(is_refused(row, None, Protection::Kernel), Some(true), "{name}");
     }
 }
 
@@ -214,7 +214,7 @@ fn what_the_corpus_allows_passes_unless_it_reads_otherwise() {
     let (mut refused, mut passed) = (Vec::new(), 0);
     for row in escape::table().filter(|row| row.needs == Needs::Nothing) {
         if matches!(row.expect, Expect::Allow { .. }) && row.act != Act::Execute {
-            match is_refused(row, None, Held::ByKernel) {
+            match is_refused(row, None, Protection::Kernel) {
                 Some(true) => refused.push(row.name),
                 Some(false) => passed += 1,
                 None => {}

@@ -76,7 +76,7 @@ fn fuzz_readings() {
         let verdict = check(
             &yard.guard,
             &yard.expansion,
-            yard.held,
+            yard.protection,
             &Call { method: "tools/call", params: Some(&call), tool: None },
         );
         let Ok(verdict) = verdict else { return Ok(()) };

@@ -9,9 +9,9 @@ use crate::yard::Yard;
 #[track_caller]
 fn refused(tool: &str, arguments: &Value) {
     let params = json!({"name": tool, "arguments": arguments});
-    for yard in [Yard::new("rw"), Yard::held("rw")] {
+    for yard in [Yard::new("rw"), Yard::confined("rw")] {
         let verdict = yard.check("tools/call", &params, Some(&Tool::named(tool))).unwrap();
-        assert!(verdict.refused().is_some(), "{tool} {params}, {:?}", yard.held);
+        assert!(verdict.refused().is_some(), "{tool} {params}, {:?}", yard.protection);
     }
 }
 
@@ -57,7 +57,7 @@ fn published_calls_are_refused() {
 
 #[test]
 fn every_trim_and_quote_is_seen_through() {
-    let yard = Yard::held("rw");
+    let yard = Yard::confined("rw");
     let wrappings = [
         " @",
         "@ ",

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use rootward_core::{Guard, GuardOptions, Origin, Root, RootSet, Validation};
-use rootward_hub::scan::{Call, Expansion, Held, ScanError, Tool};
+use rootward_hub::scan::{Call, Expansion, Protection, ScanError, Tool};
 use rootward_hub::{Verdict, check};
 use serde_json::Value;
 use serde_json::value::to_raw_value;
@@ -15,7 +15,7 @@ pub(crate) struct Yard {
     top: PathBuf,
     pub(crate) guard: Guard,
     pub(crate) expansion: Expansion,
-    pub(crate) held: Held,
+    pub(crate) protection: Protection,
 }
 
 impl Yard {
@@ -39,13 +39,13 @@ impl Yard {
             top,
             guard: Guard::new(set, options),
             expansion: Expansion { home, ..Expansion::default() },
-            held: Held::default(),
+            protection: Protection::default(),
         }
     }
 
     /// Like [`Yard::new`], for a server that the kernel confines.
-    pub(crate) fn held(access: &str) -> Yard {
-        Yard { held: Held::ByKernel, ..Yard::new(access) }
+    pub(crate) fn confined(access: &str) -> Yard {
+        Yard { protection: Protection::Kernel, ..Yard::new(access) }
     }
 
     pub(crate) fn link(&self, below: &str, target: &str) {
@@ -60,7 +60,7 @@ impl Yard {
     pub(crate) fn check(&self, method: &str, params: &Value, tool: Option<&Tool>) -> Result<Verdict, ScanError> {
         let params: Value = serde_json::from_str(&self.expand(&params.to_string())).unwrap();
         let raw = to_raw_value(&params).unwrap();
-        check(&self.guard, &self.expansion, self.held, &Call { method, params: Some(&raw), tool })
+        check(&self.guard, &self.expansion, self.protection, &Call { method, params: Some(&raw), tool })
     }
 
     /// Whether a call of a reading tool is allowed.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use rootward_core::session::{InForce, Sources};
+use rootward_core::session::{CurrentRoots, Sources};
 use rootward_core::{Access, AuditEvent, Code, Occasion, PlacedRoot, Root, RootSet, Shown, WhyRefused};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -88,7 +88,7 @@ impl LeftOut {
 }
 
 /// The client's roots that are not among the current roots.
-pub(super) fn left_out(client: &RootSet, in_force: &InForce, sources: &Sources) -> Vec<LeftOut> {
+pub(super) fn left_out(client: &RootSet, current: &CurrentRoots, sources: &Sources) -> Vec<LeftOut> {
     let refused = client.refused().iter().map(|refused| {
         let kind = match kind(&refused.reason) {
             // SECURITY: a client from the network must not learn what exists outside the directories it may reach
@@ -106,7 +106,7 @@ pub(super) fn left_out(client: &RootSet, in_force: &InForce, sources: &Sources) 
     });
     let outside = client.roots().iter().filter(|root| {
         let holds = |kept: &PlacedRoot| kept.place.starts_with(&root.place);
-        in_force.roots.governing(&root.place).is_none() && !in_force.roots.roots().iter().any(holds)
+        current.roots.governing(&root.place).is_none() && !current.roots.roots().iter().any(holds)
     });
     let outside = outside.map(|placed| LeftOut {
         text: text(&placed.root),

@@ -3,14 +3,14 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use rootward_core::session::{InForce, Reach};
+use rootward_core::session::{CurrentRoots, Reach};
 use rootward_core::{FileId, Origin, Pattern, PlacedRoot, RefusedRoot, Root, RootKind, Spelling};
 
 use crate::ContentNumber;
 
 /// The number of these roots. Other roots have another number, and so has another object at the same place.
-pub(super) fn of_content(in_force: &InForce) -> u64 {
-    let InForce { roots, reach, .. } = in_force;
+pub(super) fn of_content(current: &CurrentRoots) -> u64 {
+    let CurrentRoots { roots, reach, .. } = current;
     let mut number = ContentNumber::default();
     number.add(match reach {
         Reach::Roots => "roots",
@@ -102,7 +102,7 @@ mod tests {
     fn no_roots_have_a_fixed_number_for_each_reach() {
         let number = |reach: Reach| {
             let (state, why) = (State::Unsupported, Why::Unheard);
-            of_content(&InForce { roots: RootSet::default(), reach, state, why, generation: 1 })
+            of_content(&CurrentRoots { roots: RootSet::default(), reach, state, why, generation: 1 })
         };
         assert_eq!([number(Reach::Roots), number(Reach::AllowAll)], [1_005_142_968_069_049, 5_698_233_534_170_421]);
     }

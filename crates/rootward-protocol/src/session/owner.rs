@@ -272,8 +272,8 @@ impl SessionGuard {
         let patience = arrived.saturating_add(self.terms.policy.timeout);
         match self.machine.standing(arrived, now) {
             // Roots are being looked up. The call waits, but a hanging disk never delays it beyond its timeout.
-            Standing::InForce(_) if self.is_placing() && now < patience => Turn::Wait { until: patience },
-            Standing::InForce(_) => match self.looking {
+            Standing::Proceed(_) if self.is_placing() && now < patience => Turn::Wait { until: patience },
+            Standing::Proceed(_) => match self.looking {
                 Looking::Since(since) if now < since.saturating_add(self.terms.policy.timeout) && now < patience => {
                     Turn::Wait { until: patience.min(since.saturating_add(self.terms.policy.timeout)) }
                 }
@@ -306,7 +306,7 @@ impl SessionGuard {
     /// Whether a call that arrived now would not have to wait for the client. A search for missing roots does not
     /// count.
     pub fn is_settled(&self, now: Duration) -> bool {
-        matches!(self.machine.standing(now, now), Standing::InForce(_)) && !self.is_placing()
+        matches!(self.machine.standing(now, now), Standing::Proceed(_)) && !self.is_placing()
     }
 
     /// Whether calls wait for the client.
@@ -387,13 +387,13 @@ impl SessionGuard {
 
     /// Publishes the current roots, once they are known. Reuses the previous guard if the generation is the same.
     fn publish(&mut self) {
-        let in_force = self.machine.in_force();
-        if in_force.why == Why::Unheard {
+        let current = self.machine.current();
+        if current.why == Why::Unheard {
             return;
         }
         let generation = match self.numbering {
-            Numbering::Counted => in_force.generation,
-            Numbering::OfContent => number::of_content(in_force),
+            Numbering::Counted => current.generation,
+            Numbering::OfContent => number::of_content(current),
         };
         let guard = match &self.published {
             // SECURITY: the previous guard must not be reused if a place in its roots was closed
@@ -404,14 +404,14 @@ impl SessionGuard {
             {
                 before.guard().clone()
             }
-            _ => self.terms.guard(in_force, &self.given, generation),
+            _ => self.terms.guard(current, &self.given, generation),
         };
         let sources = &self.given.sources;
         let client = self.machine.client_roots().map(|(_, roots)| roots);
-        let left_out = client.map(|client| left_out(client, in_force, sources)).unwrap_or_default();
-        let apart = client.filter(|_| in_force.why == Why::OutsideCeiling).map(|client| Apart::new(client, sources));
+        let left_out = client.map(|client| left_out(client, current, sources)).unwrap_or_default();
+        let apart = client.filter(|_| current.why == Why::OutsideCeiling).map(|client| Apart::new(client, sources));
         let told = Told { way: self.terms.way, left_out, apart };
-        self.published = Some(Published::new(in_force, self.machine.support(), guard, told));
+        self.published = Some(Published::new(current, self.machine.support(), guard, told));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rootward_core::session::{InForce, Reach, State, Support, Why};
+use rootward_core::session::{CurrentRoots, Reach, State, Support, Why};
 use rootward_core::{Code, Denial, Guard, OtherRoot, PlacedRoot, Shown};
 
 use super::left_out::LeftOut;
@@ -34,9 +34,9 @@ pub(super) struct Told {
 }
 
 impl Published {
-    pub(super) fn new(in_force: &InForce, support: Support, guard: Guard, told: Told) -> Published {
+    pub(super) fn new(current: &CurrentRoots, support: Support, guard: Guard, told: Told) -> Published {
         let told = Arc::new(told);
-        Published { guard, state: in_force.state, why: in_force.why, reach: in_force.reach, support, told }
+        Published { guard, state: current.state, why: current.why, reach: current.reach, support, told }
     }
 
     /// The guard that decides.

@@ -1,6 +1,6 @@
 //! The settings that all sessions of a program share.
 
-use rootward_core::session::{InForce, NoRoots, Policy, Reach};
+use rootward_core::session::{CurrentRoots, NoRoots, Policy, Reach};
 use rootward_core::{Guard, GuardOptions, Origin, Root, RootSet, Validation};
 
 use super::given::Given;
@@ -45,9 +45,9 @@ impl Terms {
     }
 
     /// The guard for the current roots, with this generation.
-    pub(super) fn guard(&self, in_force: &InForce, given: &Given, generation: u64) -> Guard {
-        let set = match in_force.reach {
-            Reach::Roots => in_force.roots.clone(),
+    pub(super) fn guard(&self, current: &CurrentRoots, given: &Given, generation: u64) -> Guard {
+        let set = match current.reach {
+            Reach::Roots => current.roots.clone(),
             Reach::AllowAll => self.everything.clone(),
         };
         self.guard_over(set, given, generation)

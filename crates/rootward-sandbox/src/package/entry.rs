@@ -68,7 +68,7 @@ pub(crate) struct Entry {
 
 /// An install that cannot be removed meanwhile.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct LockedInstall {
     pub(crate) directory: PathBuf,
     pub(crate) current: Current,
     _lock: Lock,
@@ -160,7 +160,7 @@ impl Entry {
     }
 
     /// The good install, protected from removal until dropped.
-    pub(crate) fn hold_ambient(&self) -> io::Result<Option<Held>> {
+    pub(crate) fn hold_ambient(&self) -> io::Result<Option<LockedInstall>> {
         for _ in 0..MOST_TRIES {
             let Some(current) = self.current_ambient()? else { return Ok(None) };
             let directory = self.install(current.install);
@@ -173,7 +173,7 @@ impl Entry {
             // If it was replaced and removed before the lock was taken, it is no longer good.
             if self.current_ambient()?.as_ref() == Some(&current) && own::is_directory_ambient(&directory) {
                 lock.touch();
-                return Ok(Some(Held { directory, current, _lock: lock }));
+                return Ok(Some(LockedInstall { directory, current, _lock: lock }));
             }
         }
         Ok(None)

@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use super::command::{PackageCommand, Registry};
-use super::entry::Held;
+use super::entry::LockedInstall;
 use super::install::Start;
 use crate::confinement::CommandLine;
 use crate::profile::typed_program;
@@ -15,12 +15,12 @@ pub struct Installed {
     command: PackageCommand,
     /// The runner, as typed.
     runner: PathBuf,
-    held: Held,
+    held: LockedInstall,
     start: Start,
 }
 
 impl Installed {
-    pub(super) fn new(command: PackageCommand, runner: PathBuf, held: Held, start: Start) -> Installed {
+    pub(super) fn new(command: PackageCommand, runner: PathBuf, held: LockedInstall, start: Start) -> Installed {
         Installed { command, runner, held, start }
     }
 

@@ -10,7 +10,7 @@ use rootward_core::env::{Directories, Environment};
 use rootward_core::{Guard, GuardOptions, Material, Restrictions, RootSet};
 
 use super::command::{PackageCommand, Registry, Runner};
-use super::entry::{Current, Entry, Held, STORE, seconds_now};
+use super::entry::{Current, Entry, LockedInstall, STORE, seconds_now};
 use super::error::PackageError;
 use super::install::{Start, tool_ambient};
 use super::installed::Installed;
@@ -20,7 +20,7 @@ use super::own::is_directory_ambient;
 use super::{npm, pypi};
 use crate::confinement::{CommandLine, Confinement};
 use crate::error::StartError;
-use crate::options::{Filesystem, Home, Network, Options, OwnProc, Processes, Trace, UnheldPolicy, UnixSockets};
+use crate::options::{Filesystem, Home, Network, Options, OwnProc, Processes, Trace, UnenforcedPolicy, UnixSockets};
 use crate::plan::recorded_ambient;
 use crate::profile::{Program, fetching_variables, in_path_ambient, typed_program};
 
@@ -118,7 +118,7 @@ impl Confinement {
                 network: self.options.fetch,
                 fetch: self.options.fetch,
                 unix_sockets: UnixSockets::None,
-                unheld: UnheldPolicy::Refuse,
+                unenforced: UnenforcedPolicy::Refuse,
                 trace: Trace::Off,
                 own_proc: OwnProc::FirstProcess,
                 processes: Processes::Many,
@@ -196,7 +196,7 @@ impl Package {
         }
     }
 
-    pub(super) fn installed(&self, held: Held, start: Start) -> Installed {
+    pub(super) fn installed(&self, held: LockedInstall, start: Start) -> Installed {
         Installed::new(self.command.clone(), self.runner.clone(), held, start)
     }
 

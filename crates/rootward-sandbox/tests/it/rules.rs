@@ -38,9 +38,9 @@ fn places_closed_for_writing_are_told_and_not_refused() {
     let run = run(&json!({"roots": [root(&inside, "rw")], "tell": true}), ["true"]);
     assert_eq!(run.code, Some(0), "{run:?}");
     let enforcement: Value = serde_json::from_str(&run.out).unwrap();
-    let unheld = enforcement["unheld"].as_array().unwrap();
-    assert!(unheld.iter().any(|unheld| unheld["rule"]["pattern"] == ".git/hooks"), "{enforcement}");
-    assert!(unheld.iter().all(|unheld| unheld["open"] == json!(["write", "delete"])), "{enforcement}");
+    let unenforced = enforcement["unenforced"].as_array().unwrap();
+    assert!(unenforced.iter().any(|unenforced| unenforced["rule"]["pattern"] == ".git/hooks"), "{enforcement}");
+    assert!(unenforced.iter().all(|unenforced| unenforced["open"] == json!(["write", "delete"])), "{enforcement}");
     assert_eq!(enforcement["strength"], "landlock");
 }
 

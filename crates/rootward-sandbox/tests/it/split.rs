@@ -112,9 +112,9 @@ fn entries_closed_for_writing_are_read_only_where_a_split_arrives() {
     // Where the split does not reach, they stay open and are reported.
     check(&spec, "echo x > src/app/.git/hooks/pre-commit", true);
     let told = enforcement(&shell(&spec, "true"));
-    let unheld: Vec<_> =
-        told["unheld"].as_array().unwrap().iter().map(|unheld| unheld["place"].as_str().unwrap()).collect();
-    assert!(unheld.iter().all(|place| place.contains("src/app/.git")) && !unheld.is_empty(), "{unheld:?}");
+    let unenforced: Vec<_> =
+        told["unenforced"].as_array().unwrap().iter().map(|unenforced| unenforced["place"].as_str().unwrap()).collect();
+    assert!(unenforced.iter().all(|place| place.contains("src/app/.git")) && !unenforced.is_empty(), "{unenforced:?}");
 }
 
 #[test]
@@ -303,10 +303,14 @@ fn what_cannot_be_split_keeps_the_command_from_starting() {
     let refused = run(&spec, ["true"]);
     assert_eq!(refused.code, Some(77), "{refused:?}");
     assert!(refused.out.contains("too many entries") && refused.out.contains(".ssh"), "{refused:?}");
-    spec["unheld"] = json!("allow");
+    spec["unenforced"] = json!("allow");
     let told = enforcement(&run(&spec, ["true"]));
-    let rules: Vec<_> =
-        told["unheld"].as_array().unwrap().iter().map(|unheld| unheld["rule"]["rule"].as_str().unwrap()).collect();
+    let rules: Vec<_> = told["unenforced"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|unenforced| unenforced["rule"]["rule"].as_str().unwrap())
+        .collect();
     for rule in ["too_many_entries", "own", "restriction"] {
         assert!(rules.contains(&rule), "{told}");
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rootward_core::{Guard, GuardOptions, Origin, Restriction, Restrictions, Root, RootSet, Validation};
 use rootward_sandbox::{
     CommandLine, Confinement, Filesystem, Home, KnownCommand, Network, Options, OwnProc, PassedVariable, Permit,
-    Processes, Refused, StartError, Supply, Trace, UnheldPolicy, UnixSockets,
+    Processes, Refused, StartError, Supply, Trace, UnenforcedPolicy, UnixSockets,
 };
 use serde_json::Value;
 
@@ -93,7 +93,7 @@ fn confinement(spec: &Value) -> Result<Confinement, StartError> {
             Some("none") => UnixSockets::None,
             _ => UnixSockets::Named(paths("sockets")),
         },
-        unheld: if spec["unheld"] == "allow" { UnheldPolicy::Allow } else { UnheldPolicy::Refuse },
+        unenforced: if spec["unenforced"] == "allow" { UnenforcedPolicy::Allow } else { UnenforcedPolicy::Refuse },
         trace: if spec["trace"] == true { Trace::On } else { Trace::Off },
         own_proc: if spec["own_proc"] == "every" { OwnProc::EveryProcess } else { OwnProc::FirstProcess },
         processes: if spec["processes"] == "one" { Processes::One } else { Processes::Many },

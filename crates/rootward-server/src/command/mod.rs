@@ -120,7 +120,7 @@ pub enum CommandError {
 
 fn way_out(error: &StartError) -> &'static str {
     match error {
-        StartError::Confinement(ConfinementError::Unheld(_)) => {
+        StartError::Confinement(ConfinementError::Unenforced(_)) => {
             "; only the user can change that, by sharing narrower directories; the other tools work"
         }
         StartError::Confinement(_) => "; only the user can change that; the other tools work",

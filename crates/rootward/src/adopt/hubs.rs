@@ -42,8 +42,8 @@ pub(super) fn plan_ambient(
     desk: &Desk,
 ) -> Result<Plan, PlanError> {
     // If the record cannot be used, replacing the file fails later.
-    let held = desk.shelf.record_ambient(&config.place).ok().flatten();
-    let undone = held.and_then(|held| held.record.undo(config.text(), held.backup.as_deref()).ok());
+    let saved = desk.shelf.record_ambient(&config.place).ok().flatten();
+    let undone = saved.and_then(|saved| saved.record.undo(config.text(), saved.backup.as_deref()).ok());
     let bare = undone.map_or_else(|| config.text().to_owned(), |undone| undone.text);
     let terms = HubTerms {
         caller,

@@ -53,7 +53,7 @@ struct ToldServer<'g> {
     /// Null if the client uses it everywhere.
     project: Option<&'g str>,
     enabled: bool,
-    /// `wrap`, `hub`, `wrapped`, `rootward` or `not_held`.
+    /// `wrap`, `hub`, `wrapped`, `rootward` or `not_wrapped`.
     verdict: &'static str,
     /// Why it is not confined: `remote`, `container`, `steered`, `steered_by_file`, `not_by_hub`, `unclear` or
     /// `another_rootward`.
@@ -109,7 +109,7 @@ fn of_server(server: &Listed) -> ToldServer<'_> {
     let verdict = &server.planned.verdict;
     let (reason, says) = match verdict {
         _ if server.another => (Some("another_rootward"), None),
-        Verdict::NotHeld(why) => (Some(why.code()), Some(why.to_string())),
+        Verdict::NotWrapped(why) => (Some(why.code()), Some(why.to_string())),
         Verdict::Wrap(_) | Verdict::Hub | Verdict::Wrapped | Verdict::Rootward => (None, None),
     };
     let was = match &server.planned.server.transport {
@@ -133,7 +133,7 @@ fn of_server(server: &Listed) -> ToldServer<'_> {
         name: &server.planned.server.name,
         project: project_of(&server.planned.server.scope),
         enabled: server.planned.server.enabled == Enabled::On,
-        verdict: if server.another { "not_held" } else { verdict_word(verdict) },
+        verdict: if server.another { "not_wrapped" } else { verdict_word(verdict) },
         reason,
         says,
         recipe: server.recipe.as_ref().map(|recipe| recipe.name.as_str()),

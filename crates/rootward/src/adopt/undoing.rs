@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use rootward_client::adopt::{Adopted, AdoptedHub, ConfigFile, Held, Left, Undone};
+use rootward_client::adopt::{Adopted, AdoptedHub, ConfigFile, Left, SavedRecord, Undone};
 use serde::Serialize;
 
 use super::gathering::Target;
@@ -15,7 +15,7 @@ use crate::message;
 
 /// A file to remove Rootward's words from.
 struct Undoable {
-    held: Held,
+    saved: SavedRecord,
     config: ConfigFile,
     undone: Undone,
     changed: bool,
@@ -57,7 +57,7 @@ struct ToldUnread {
 }
 
 pub(super) fn run(adopt: &Adopt, target: &Target, desk: &Desk) -> Result<Outcome> {
-    let (held, refused) = desk.shelf.records_ambient()?;
+    let (saved, refused) = desk.shelf.records_ambient()?;
     let mut unread: Vec<ToldUnread> = Vec::new();
     for error in &refused {
         message::error(&not_replaced(error));
@@ -69,15 +69,15 @@ pub(super) fn run(adopt: &Adopt, target: &Target, desk: &Desk) -> Result<Outcome
         Target::Everything | Target::Client(_) => None,
     };
     let mut files = Vec::new();
-    for held in held {
+    for saved in saved {
         let wanted = match &place {
-            Some(place) => held.record.file == *place,
-            None => target.takes(held.record.form.client()),
+            Some(place) => saved.record.file == *place,
+            None => target.takes(saved.record.form.client()),
         };
         if !wanted {
             continue;
         }
-        match read_ambient(held, desk) {
+        match read_ambient(saved, desk) {
             Ok(file) => files.push(file),
             Err((file, says)) => {
                 message::error(&format!("`{}` cannot be undone: {}", desk.shown(Path::new(&file)), name(&says)));
@@ -118,8 +118,8 @@ pub(super) fn run(adopt: &Adopt, target: &Target, desk: &Desk) -> Result<Outcome
     Ok(outcome)
 }
 
-fn read_ambient(held: Held, desk: &Desk) -> Result<Undoable, (String, String)> {
-    let file = held.record.file.clone();
+fn read_ambient(saved: SavedRecord, desk: &Desk) -> Result<Undoable, (String, String)> {
+    let file = saved.record.file.clone();
     let failed = |says: String| (text(file.as_os_str()).into_owned(), says);
     let config = ConfigFile::open_ambient(&file, None, &desk.material).map_err(|error| failed(not_read(&error)))?;
     let config = config.ok_or_else(|| failed("it is gone; its record stays".to_owned()))?;
@@ -129,15 +129,15 @@ fn read_ambient(held: Held, desk: &Desk) -> Result<Undoable, (String, String)> {
     if config.place != file {
         return Err(failed("a link is in its place now".to_owned()));
     }
-    let undone = held.record.undo(config.text(), held.backup.as_deref());
+    let undone = saved.record.undo(config.text(), saved.backup.as_deref());
     let undone = undone.map_err(|error| failed(error.to_string()))?;
-    Ok(Undoable { held, config, undone, changed: false, kept: Vec::new(), error: None })
+    Ok(Undoable { saved, config, undone, changed: false, kept: Vec::new(), error: None })
 }
 
 fn carry_out(files: &mut [Undoable], desk: &Desk) -> Outcome {
     let mut outcome = Outcome::Done;
     for file in files {
-        match desk.shelf.undo_ambient(&file.held, &file.config, &file.undone) {
+        match desk.shelf.undo_ambient(&file.saved, &file.config, &file.undone) {
             Ok(kept) => {
                 file.changed = file.undone.changed_servers() > 0;
                 file.kept = kept;
@@ -159,7 +159,7 @@ fn carry_out(files: &mut [Undoable], desk: &Desk) -> Outcome {
 
 fn write(out: &mut impl Write, file: &Undoable, desk: &Desk) -> io::Result<()> {
     let path = desk.shown(&file.config.path);
-    writeln!(out, "{}: {path}", file.held.record.form.client())?;
+    writeln!(out, "{}: {path}", file.saved.record.form.client())?;
     for entry in &file.undone.entries {
         writeln!(out, "  {}: gets its own command back", label(entry, desk))?;
     }
@@ -176,7 +176,7 @@ fn write(out: &mut impl Write, file: &Undoable, desk: &Desk) -> io::Result<()> {
     }
     if file.undone.text != file.config.text() {
         writeln!(out)?;
-        diff::write(out, &path, file.held.record.form, file.config.text(), &file.undone.text)?;
+        diff::write(out, &path, file.saved.record.form, file.config.text(), &file.undone.text)?;
     }
     writeln!(out)
 }
@@ -211,7 +211,7 @@ fn told(file: &Undoable) -> ToldFile<'_> {
     let left = undone.left.iter().map(|(entry, left)| (entry.name(), left));
     let left = left.chain(undone.hubs_left.iter().map(|(hub, left)| (hub.name.as_str(), left)));
     ToldFile {
-        client: file.held.record.form.client().name(),
+        client: file.saved.record.form.client().name(),
         file: text(file.config.path.as_os_str()),
         changed: file.changed,
         error: file.error.as_deref(),

@@ -19,7 +19,7 @@ use super::question::{self, Asked, AskedRoot};
 use crate::Outcome;
 use crate::answer::Answer;
 use crate::decision::Decision;
-use crate::ground::{Ground, InForce, LeftOut};
+use crate::ground::{Ground, LeftOut, PlacedRoots};
 use crate::settings::Source;
 
 /// How many bytes to read or write at a time.
@@ -107,7 +107,7 @@ impl<'g> Batch<'g> {
                 let (set, left_out) = match roots {
                     None => (self.set.clone(), Vec::new()),
                     Some(roots) => {
-                        let InForce { set, left_out, .. } = self.place(roots)?;
+                        let PlacedRoots { set, left_out, .. } = self.place(roots)?;
                         (set, left_out.iter().map(LeftOut::to_string).collect())
                     }
                 };
@@ -119,7 +119,7 @@ impl<'g> Batch<'g> {
         Ok((&own.guard, &own.left_out))
     }
 
-    fn place(&self, roots: &str) -> Result<InForce> {
+    fn place(&self, roots: &str) -> Result<PlacedRoots> {
         let roots = question::roots(roots).map_err(|says| anyhow!(says))?;
         let named = roots.into_iter().map(|root| self.named(root)).collect::<Result<Vec<_>>>()?;
         Ok(self.ground.place(&named, Source::Flag))

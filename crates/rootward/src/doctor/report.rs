@@ -13,7 +13,7 @@ use super::kernel::Kernel;
 use super::packages::Packages;
 #[cfg(feature = "wrap")]
 use super::recipes::Recipes;
-use super::unheld;
+use super::unenforced;
 use super::values::{Line, title, values};
 use crate::answer::text;
 use crate::ground::Ground;
@@ -43,7 +43,7 @@ pub(super) struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     mistake: Option<Mistake>,
     settings: Vec<Line>,
-    roots: Vec<InForce>,
+    roots: Vec<ShownRoot>,
     left_out: Vec<Left>,
     /// Places below the roots that should be closed for writing but that the kernel cannot close; without roots,
     /// below the working directory.
@@ -101,7 +101,7 @@ impl GivenForWriting {
 }
 
 #[derive(Debug, Serialize)]
-struct InForce {
+struct ShownRoot {
     path: String,
     /// Its real location.
     place: String,
@@ -128,13 +128,13 @@ fn withheld(ground: &Ground) -> Vec<String> {
 
 impl Report {
     pub(super) fn new(kernel: Kernel, ground: &Ground) -> Result<Report> {
-        let in_force = ground.in_force(&[], None)?;
+        let found = ground.roots(&[], None)?;
         let (path, exists) = match &ground.settings.file {
             SettingsFile::Read(path) => (Some(path), Some(true)),
             SettingsFile::Missing(path) => (Some(path), Some(false)),
             SettingsFile::Nowhere => (None, Some(false)),
         };
-        let roots = in_force.set.roots().iter().map(|placed| InForce {
+        let roots = found.set.roots().iter().map(|placed| ShownRoot {
             path: text(placed.root.path.as_os_str()).into_owned(),
             place: text(placed.place.as_os_str()).into_owned(),
             kind: placed.kind,
@@ -154,8 +154,8 @@ impl Report {
             settings: values(&ground.settings),
             roots: roots.collect(),
             withheld_variables: withheld(ground),
-            open_for_writing: unheld::look_ambient(ground, &in_force.set),
-            left_out: in_force.left_out.into_iter().map(|left| Left { root: left.text, reason: left.reason }).collect(),
+            open_for_writing: unenforced::look_ambient(ground, &found.set),
+            left_out: found.left_out.into_iter().map(|left| Left { root: left.text, reason: left.reason }).collect(),
             ..Report::without_settings(kernel, &ground.environment)
         })
     }
@@ -340,7 +340,7 @@ impl Report {
         } else if self.roots.is_empty() {
             writeln!(out, "  none: every path is denied")?;
         }
-        for InForce { path, place, kind, access, .. } in &self.roots {
+        for ShownRoot { path, place, kind, access, .. } in &self.roots {
             let kind = if *kind == RootKind::File { "file" } else { "directory" };
             let leads = if place == path { String::new() } else { format!(", lies at {}", Shown::new(place)) };
             writeln!(out, "  {} ({kind}; {access}{leads})", Shown::new(path))?;

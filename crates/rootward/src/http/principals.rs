@@ -9,7 +9,7 @@ use rootward_core::Mode;
 use rootward_core::session::Follow;
 
 use super::token::{self, Reach};
-use crate::ground::{Ground, InForce};
+use crate::ground::{Ground, PlacedRoots};
 use crate::message::Hinted;
 use crate::settings::{PrincipalSettings, TokenFrom};
 
@@ -21,7 +21,7 @@ pub(crate) struct Principal {
     pub(crate) name: String,
     token: String,
     /// The most that it can share or use; at least one of these directories exists.
-    pub(crate) ceiling: InForce,
+    pub(crate) ceiling: PlacedRoots,
     /// The servers of the hub that it may use; all if `None`.
     #[cfg_attr(not(feature = "wrap"), expect(dead_code, reason = "for the hub"))]
     pub(crate) servers: Option<Vec<String>>,
@@ -51,7 +51,7 @@ pub(super) fn read_ambient(
     let configured = &ground.settings.http.principals.value;
     if configured.is_empty() {
         let from = token_file.map_or_else(|| ground.settings.http.token.value.clone(), TokenFrom::File);
-        let ceiling = ground.in_force_of_operator(roots)?;
+        let ceiling = ground.ceiling(roots)?;
         let hint = "name the directories it may reach: `rootward serve --http ADDR DIR`";
         return Ok(vec![principal(ground, DEFAULT, ceiling, &from, None, reach, hint)?]);
     }
@@ -87,7 +87,7 @@ pub(super) fn read_ambient(
 fn principal(
     ground: &Ground,
     name: &str,
-    ceiling: InForce,
+    ceiling: PlacedRoots,
     token: &TokenFrom,
     servers: Option<Vec<String>>,
     reach: Reach,

@@ -111,7 +111,7 @@ impl Preparing<'_> {
             validation: Validation::of(&self.ground.directories),
             // The meaning of variables and `~` in another file system is not known here.
             expansion: if paths.is_empty() { wrap::expansion() } else { Expansion::default() },
-            held: launch.held(),
+            protection: launch.protection(),
             way: Some("name one with `--root DIR` in the hub's command, or save one with `rootward roots add DIR`"),
             refusals: self.ground.settings.refusal.value,
             enforce: Enforce::Refuse,

@@ -88,7 +88,7 @@ impl Reloading {
     /// changed.
     pub(super) fn matching_ambient(&mut self) -> Vec<String> {
         let all = self.patterns.changed_ambient();
-        if all && let Ok(operator) = self.ground.in_force_of_operator(&self.flags) {
+        if all && let Ok(operator) = self.ground.ceiling(&self.flags) {
             self.sources.ceiling = operator.set;
         }
         let servers: Vec<_> = self.config.enabled().cloned().collect();

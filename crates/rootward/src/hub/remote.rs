@@ -14,7 +14,7 @@ use rootward_http::connect::{PlainHttp, Target, may_be_this_machine};
 use rootward_hub::config::{Expanded, Isolation, RootsFrom, ServerConfig, SessionRoots, Surroundings};
 use rootward_hub::hub::HubServer;
 use rootward_hub::recipe::HomeKind;
-use rootward_hub::scan::{Expansion, Held};
+use rootward_hub::scan::{Expansion, Protection};
 use rootward_hub::wrap::{Confine, Enforce, Homes, Inject, Launch, Rules, Runs, Tells, TreatedBy};
 use rootward_sandbox::{Network, Options, Trace, UnixSockets};
 
@@ -49,7 +49,7 @@ impl Preparing<'_> {
         let options = Options {
             network: Network::On,
             unix_sockets: UnixSockets::None,
-            unheld: self.ground.settings.sandbox.options().unheld,
+            unenforced: self.ground.settings.sandbox.options().unenforced,
             ..Options::default()
         };
         let mut secrets = expanded.secrets.clone();
@@ -78,7 +78,7 @@ impl Preparing<'_> {
             validation: Validation::of(&self.ground.directories),
             // The meaning of variables and `~` in another file system is not known here.
             expansion: if paths.is_empty() { wrap::expansion() } else { Expansion::default() },
-            held: if is_checked { launch.held() } else { Held::Elsewhere },
+            protection: if is_checked { launch.protection() } else { Protection::Elsewhere },
             way: Some("name one with `--root DIR` in the hub's command, or save one with `rootward roots add DIR`"),
             refusals: self.ground.settings.refusal.value,
             enforce: Enforce::Refuse,

@@ -7,7 +7,7 @@ use rootward_core::Shown;
 use rootward_core::session::Follow;
 use rootward_hub::config::ServerConfig;
 use rootward_hub::hub::HubServer;
-use rootward_hub::scan::Held;
+use rootward_hub::scan::Protection;
 use rootward_hub::wrap::{Confine, Runs};
 use rootward_sandbox::{Network, UnixSockets};
 use serde::Serialize;
@@ -84,7 +84,7 @@ impl Checked {
             (_, true) => "those that the client names, within these",
             (_, false) => "those that the client names",
         };
-        self.judges_paths = prepared.rules.held != Held::Elsewhere;
+        self.judges_paths = prepared.rules.protection != Protection::Elsewhere;
         if prepared.launch.runs == Runs::Elsewhere {
             self.remote = true;
             return;
@@ -119,8 +119,9 @@ impl Checked {
             return writeln!(out, "  runs elsewhere, reached over the network; paths in its calls {checked}");
         }
         writeln!(out, "  sets: {}; passes: {}", names(&self.variables), names(&self.passed))?;
-        let held = if self.confined { "held by the kernel" } else { "not confined: only its calls are checked" };
-        writeln!(out, "  network: {}; {held}", self.network)?;
+        let confined =
+            if self.confined { "confined by the kernel" } else { "not confined: only its calls are checked" };
+        writeln!(out, "  network: {}; {confined}", self.network)?;
         for (what, list) in [("reads", &self.read), ("writes", &self.write)] {
             if !list.is_empty() {
                 writeln!(out, "  also {what}: {}", list.join(", "))?;

@@ -89,14 +89,14 @@ impl Place {
 pub(super) fn grant(ground: &Ground, text: &OsString) -> Result<Grant> {
     let NamedRoot { text, root } = ground.typed_root(text)?;
     let named = NamedRoot { text: text.clone(), root: root.with_access(Access::READ) };
-    let in_force = ground.place(&[named], Source::Flag);
-    let left_out = in_force.left_out.first().map(|left_out| left_out.reason.clone());
-    let is_file = in_force.set.roots().iter().any(|placed| placed.kind == RootKind::File);
+    let found = ground.place(&[named], Source::Flag);
+    let left_out = found.left_out.first().map(|left_out| left_out.reason.clone());
+    let is_file = found.set.roots().iter().any(|placed| placed.kind == RootKind::File);
     if let Some(reason) = left_out.or_else(|| is_file.then(|| "not a directory".to_owned())) {
         return Err(anyhow!("cannot look below `{text}`: {reason}"));
     }
-    let place = in_force.set.roots().first().map(|placed| placed.place.clone()).unwrap_or_default();
-    let guard = ground.guard(in_force.set, place.clone());
+    let place = found.set.roots().first().map(|placed| placed.place.clone()).unwrap_or_default();
+    let guard = ground.guard(found.set, place.clone());
     guard.check(&place, Access::READ).map_err(|denial| anyhow!("{}", denial.for_operator()))
 }
 

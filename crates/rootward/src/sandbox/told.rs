@@ -19,8 +19,8 @@ pub(crate) fn not_started(program: &OsStr, error: StartError) -> anyhow::Error {
         StartError::Confinement(ConfinementError::Kernel(_)) => {
             hinted(says, "pass `--sandbox off` to run it unconfined; `rootward doctor` says what this kernel lacks")
         }
-        StartError::Confinement(ConfinementError::Unheld(_)) => {
-            hinted(says, "share narrower directories, or pass `--unheld allow` to start it with these places open")
+        StartError::Confinement(ConfinementError::Unenforced(_)) => {
+            hinted(says, "share narrower directories, or pass `--unenforced allow` to start it with these places open")
         }
         StartError::Confinement(ConfinementError::ForbiddenSocket { .. }) => {
             hinted(says, "`--unix-sockets on` opens all sockets, this one too: what connects to it is not confined")
@@ -94,8 +94,8 @@ fn told(program: &OsStr, error: StartError) -> String {
 /// What the kernel cannot enforce, and what the command does not get. Omits places that are only closed for writing:
 /// every repository has some, and nobody can do anything about them. `doctor` and `sandbox --explain` name them.
 pub(crate) fn enforcement(enforcement: &Enforcement) {
-    for unheld in enforcement.unheld.iter().filter(|unheld| unheld.is_serious()) {
-        message::warning(&unheld.to_string());
+    for unenforced in enforcement.unenforced.iter().filter(|unenforced| unenforced.is_serious()) {
+        message::warning(&unenforced.to_string());
     }
     split(&enforcement.split);
     withheld(&enforcement.withheld);

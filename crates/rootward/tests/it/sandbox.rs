@@ -84,15 +84,15 @@ fn places_that_cannot_be_held_are_named() {
     }
     let run = stage.run(["sandbox", ".", "--", "true"]);
     assert!(run.code == Some(2) && run.stderr.contains("too many entries"), "{}", run.stderr);
-    let run = stage.run(["sandbox", ".", "--unheld", "allow", "--json", "--", "true"]);
+    let run = stage.run(["sandbox", ".", "--unenforced", "allow", "--json", "--", "true"]);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     let enforcement: Value = serde_json::from_str(&run.stderr).unwrap();
     assert_eq!(enforcement["strength"], "landlock");
-    let patterns: Vec<&str> = enforcement["unheld"]
+    let patterns: Vec<&str> = enforcement["unenforced"]
         .as_array()
         .unwrap()
         .iter()
-        .filter_map(|unheld| unheld["rule"]["pattern"].as_str())
+        .filter_map(|unenforced| unenforced["rule"]["pattern"].as_str())
         .collect();
     assert!(patterns.contains(&".ssh") && patterns.contains(&".git/hooks"), "{patterns:?}");
 }

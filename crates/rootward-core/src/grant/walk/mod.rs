@@ -133,15 +133,15 @@ pub struct WalkSummary {
 const MOST_ERRORS: usize = 100;
 
 /// The maximum number of directories that a walk keeps open for subdirectories that are still to be read.
-const MOST_HELD: usize = 128;
+const MOST_OPEN: usize = 128;
 
-/// An open directory that is counted while it is held.
-struct Held {
+/// An open directory that is counted while it is open.
+struct OpenParent {
     directory: OwnedFd,
     count: Arc<AtomicUsize>,
 }
 
-impl Drop for Held {
+impl Drop for OpenParent {
     fn drop(&mut self) {
         self.count.fetch_sub(1, Ordering::Relaxed);
     }
@@ -149,8 +149,8 @@ impl Drop for Held {
 
 /// A directory still to be read.
 struct Job {
-    /// The open parent directory. `None` if too many are held; then the directory is opened from the start of the walk.
-    parent: Option<Arc<Held>>,
+    /// The open parent directory. `None` if too many are open; then the directory is opened from the start of the walk.
+    parent: Option<Arc<OpenParent>>,
     name: Box<[u8]>,
     rest: Rest,
     ignored: Option<Arc<Ignored>>,
@@ -164,7 +164,7 @@ struct Walk<'w, V> {
     visit: V,
     summary: Mutex<WalkSummary>,
     start: OwnedFd,
-    held: Arc<AtomicUsize>,
+    open: Arc<AtomicUsize>,
 }
 
 impl Grant {
@@ -188,7 +188,7 @@ impl Grant {
             visit,
             summary: Mutex::new(WalkSummary::default()),
             start,
-            held: Arc::default(),
+            open: Arc::default(),
         };
         Pool::run(
             job,
@@ -284,7 +284,7 @@ impl<V: Fn(&WalkEntry<'_>) -> Visit + Sync> Walk<'_, V> {
         }
         self.summary.lock().unwrap_or_else(PoisonError::into_inner).visited += visited;
         if !below.is_empty() {
-            let parent = self.hold(directory);
+            let parent = self.keep_open(directory);
             let job =
                 |(name, rest)| Job { parent: parent.clone(), name, rest, ignored: ignored.clone(), depth: depth + 1 };
             pool.add(below.into_iter().map(job).collect());
@@ -292,12 +292,12 @@ impl<V: Fn(&WalkEntry<'_>) -> Visit + Sync> Walk<'_, V> {
     }
 
     /// Keeps a directory open for its subdirectories, unless too many are open.
-    fn hold(&self, directory: OwnedFd) -> Option<Arc<Held>> {
-        if self.held.fetch_add(1, Ordering::Relaxed) >= MOST_HELD {
-            self.held.fetch_sub(1, Ordering::Relaxed);
+    fn keep_open(&self, directory: OwnedFd) -> Option<Arc<OpenParent>> {
+        if self.open.fetch_add(1, Ordering::Relaxed) >= MOST_OPEN {
+            self.open.fetch_sub(1, Ordering::Relaxed);
             return None;
         }
-        Some(Arc::new(Held { directory, count: Arc::clone(&self.held) }))
+        Some(Arc::new(OpenParent { directory, count: Arc::clone(&self.open) }))
     }
 
     fn failed(&self, rest: &Rest, error: Errno) {

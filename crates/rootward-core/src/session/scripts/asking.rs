@@ -324,7 +324,7 @@ fn infinite_times_do_not_overflow() {
     session.handle(now, Event::Needed { arrived: now });
     assert_eq!(session.standing(now, now), Standing::Wait { until: Duration::MAX });
     session.handle(now, Event::Answered { request: RequestNumber(1), roots: set(["/a"], Origin::Client) });
-    assert!(matches!(session.standing(now, now), Standing::InForce(_)));
+    assert!(matches!(session.standing(now, now), Standing::Proceed(_)));
     session.handle(now, Event::ListChanged);
     assert!(matches!(session.standing(now, now), Standing::Wait { .. }));
 }

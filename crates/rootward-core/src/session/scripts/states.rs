@@ -261,12 +261,12 @@ fn changed_restrictions_get_a_new_generation() {
 fn the_state_is_pending_while_calls_wait_and_a_failure_has_its_reason() {
     let mut session = SessionRoots::new(Policy::default(), Sources::default(), Support::Listed);
     let now = Duration::ZERO;
-    assert_eq!((session.state(), session.in_force().generation), (State::Pending, 1));
+    assert_eq!((session.state(), session.current().generation), (State::Pending, 1));
     session.handle(now, Event::Needed { arrived: now });
     session.handle(now, Event::Failed { request: RequestNumber(1), reason: "-32601".to_owned() });
     assert_eq!(session.state(), State::Failed);
     let reason = session.failure().map(ToString::to_string);
     assert_eq!(reason.as_deref(), Some("the client did not list its roots: -32601"));
     session.handle(now, Event::ListChanged);
-    assert_eq!((session.state(), session.in_force().state), (State::Pending, State::Failed));
+    assert_eq!((session.state(), session.current().state), (State::Pending, State::Failed));
 }

@@ -23,7 +23,7 @@ use crate::engine::{
     Begin, Change, Effect, Engine, Event, Failure, Learners, MessageNumber, OnRecord, Place, Purpose, Server, ServerId,
     SessionId,
 };
-use crate::scan::{Expansion, Held};
+use crate::scan::{Expansion, Protection};
 
 /// The kinds of servers; a client uses the server at its number modulo two.
 pub(super) const SERVERS: [Change; 2] = [Change::NewChild, Change::Told];
@@ -77,7 +77,7 @@ impl World {
                 guard: guard.clone(),
                 validation: Validation::new(None),
                 expansion: Expansion::default(),
-                held: Held::default(),
+                protection: Protection::default(),
                 way: None,
                 refusals: rootward_protocol::RefusalForm::default(),
                 enforce: Enforce::Refuse,

@@ -34,7 +34,7 @@ use super::{
     Begin, Change, Effect, Engine, Entries, Event, Failure, Learners, OnRecord, Server, ServerId, Session, SessionId,
 };
 use crate::config::PathPairs;
-use crate::scan::{Expansion, Held};
+use crate::scan::{Expansion, Protection};
 
 /// The longest line that the client may send in a script.
 const LIMIT: usize = 4096;
@@ -106,7 +106,7 @@ impl Play {
             guard: GuardOptions::default(),
             validation: validation.clone(),
             expansion: Expansion::default(),
-            held: Held::default(),
+            protection: Protection::default(),
             way: None,
             refusals: rootward_protocol::RefusalForm::default(),
             enforce: Enforce::Refuse,

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Ceiling, Change, Client, Play};
 use crate::engine::rules::{About, Rules};
-use crate::scan::{Held, Need, Treatment};
+use crate::scan::{Need, Protection, Treatment};
 
 /// A play whose server has listed a tool, with adjusted rules.
 fn play(adjust: impl FnOnce(&mut Rules)) -> Play {
@@ -72,14 +72,17 @@ fn the_flag_that_a_refusal_names_lets_the_call_through() {
 fn what_leads_nowhere_reaches_a_server_that_the_kernel_holds() {
     let id = json!({"libraryId": "/facebook/react"});
     assert_eq!(call(&mut play(|_| {}), &id).unwrap()["code"], "outside_roots");
-    assert_eq!(call(&mut play(|rules| rules.held = Held::ByKernel), &id), None);
+    assert_eq!(call(&mut play(|rules| rules.protection = Protection::Kernel), &id), None);
     let outside = json!({"libraryId": "/etc/passwd"});
-    assert_eq!(call(&mut play(|rules| rules.held = Held::ByKernel), &outside).unwrap()["code"], "outside_roots");
+    assert_eq!(
+        call(&mut play(|rules| rules.protection = Protection::Kernel), &outside).unwrap()["code"],
+        "outside_roots"
+    );
 }
 
 #[test]
 fn no_string_is_a_path_to_a_server_that_sees_no_files_here() {
-    let elsewhere = || play(|rules| rules.held = Held::Elsewhere);
+    let elsewhere = || play(|rules| rules.protection = Protection::Elsewhere);
     for arguments in [json!({"path": "/issues/1"}), json!({"path": "/"}), json!({"file": "file:///etc/passwd"})] {
         assert_eq!(call(&mut elsewhere(), &arguments), None, "{arguments}");
     }

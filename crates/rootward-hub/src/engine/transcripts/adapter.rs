@@ -20,7 +20,7 @@ use super::super::{
 };
 use super::server::FileServer;
 use crate::config::PathPairs;
-use crate::scan::{Expansion, Held, Treatment};
+use crate::scan::{Expansion, Protection, Treatment};
 use crate::wrap::LONGEST;
 use rootward_protocol::frame::{self, Found};
 
@@ -67,7 +67,7 @@ impl Server for Wrapped {
             guard: GuardOptions::default(),
             validation: Validation::new(None),
             expansion: Expansion::default(),
-            held: Held::default(),
+            protection: Protection::default(),
             way: None,
             refusals: rootward_protocol::RefusalForm::default(),
             enforce: Enforce::Refuse,

@@ -33,7 +33,7 @@ use crate::engine::{
     Rules, Server, ServerId, Tells, TreatedBy, Treatments,
 };
 use crate::front::Middle;
-use crate::scan::{Expansion, Held};
+use crate::scan::{Expansion, Protection};
 
 /// How long a server may be idle.
 const IDLE: Duration = Duration::from_mins(10);
@@ -133,7 +133,7 @@ impl Play {
                 guard: guard.clone(),
                 validation: validation.clone(),
                 expansion: Expansion::default(),
-                held: Held::default(),
+                protection: Protection::default(),
                 way: None,
                 refusals: rootward_protocol::RefusalForm::default(),
                 enforce: Enforce::Refuse,

@@ -6,7 +6,7 @@ use std::path::Path;
 use rootward_client::import::{Enabled, Import, Imported, Scope, Server, SuggestedRoot, Transport, secrets};
 use rootward_core::Shown;
 
-use super::view::{Holding, View};
+use super::view::{View, WrapLine};
 use crate::message::word_for_shell;
 use crate::roots::desk::Desk;
 
@@ -69,14 +69,14 @@ fn server(out: &mut impl Write, server: &Server, file: &Imported, view: &View, d
     for root in &server.roots {
         row("directory", &judged(root, view, desk))?;
     }
-    match view.held(server, file.client, file.holder) {
-        Holding::By(words) => row("held by", &for_shell(&words)),
-        Holding::Hidden => {
-            row("held by", "a line with a secret in it: `--show-values` shows it, `rootward adopt` writes it")
+    match view.wrap_line(server, file.client, file.holder) {
+        WrapLine::Command(words) => row("wrapped", &for_shell(&words)),
+        WrapLine::Hidden => {
+            row("wrapped", "a line with a secret in it: `--show-values` shows it, `rootward adopt` writes it")
         }
-        Holding::Wrapped => row("held by", "the command as it is: already wrapped"),
-        Holding::Rootward => row("held by", "the command as it is: Rootward itself"),
-        Holding::NotHeld(why) => row("not held", &Shown::new(&why.to_string()).to_string()),
+        WrapLine::Wrapped => row("wrapped", "already"),
+        WrapLine::Rootward => row("wrapped", "not needed: Rootward itself"),
+        WrapLine::NotWrapped(why) => row("wrapped", &format!("no: {}", Shown::new(&why.to_string()))),
     }
 }
 

@@ -8,7 +8,7 @@ use rootward_client::import::{Enabled, Import, ImportError, Imported, Server, Su
 use rootward_core::Access;
 use serde::Serialize;
 
-use super::view::{Holding, View};
+use super::view::{View, WrapLine};
 use crate::answer::text;
 use crate::client_files::{ToldMistake, ToldUnread, holder_word, project_of};
 
@@ -48,7 +48,7 @@ struct ToldServer<'i> {
     roots: Vec<ToldRoot<'i>>,
     /// What to write in the client's file; null if it cannot be confined, is already confined, or contains a hidden
     /// secret.
-    held: Option<ToldCommand>,
+    wrapped: Option<ToldCommand>,
 }
 
 #[derive(Serialize)]
@@ -110,8 +110,8 @@ fn of_server<'i>(server: &'i Server, file: &Imported, view: &View) -> ToldServer
         headers: Vec::new(),
         hidden: view.hides(server),
         roots: server.roots.iter().map(|root| of_root(root, view)).collect(),
-        held: match view.held(server, file.client, file.holder) {
-            Holding::By(words) => of_words(words),
+        wrapped: match view.wrap_line(server, file.client, file.holder) {
+            WrapLine::Command(words) => of_words(words),
             _ => None,
         },
     };

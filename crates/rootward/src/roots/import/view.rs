@@ -3,7 +3,7 @@
 
 use std::path::Component;
 
-use rootward_client::adopt::{Caller, Extras, NotHeld, Verdict, judge, usual_roots};
+use rootward_client::adopt::{Caller, Extras, NotWrapped, Verdict, judge, usual_roots};
 use rootward_client::import::{Client, CommandLine, Holder, Server, SuggestedRoot, Transport, secrets};
 use rootward_client::store::{access_text, usable_name};
 use rootward_core::{Origin, Validation};
@@ -25,9 +25,9 @@ pub(super) struct View {
 
 /// How a server would be confined.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Holding {
+pub(super) enum WrapLine {
     /// With this command.
-    By(Vec<String>),
+    Command(Vec<String>),
     /// With a command that contains a hidden secret.
     Hidden,
     /// It is already wrapped.
@@ -35,7 +35,7 @@ pub(super) enum Holding {
     /// It is Rootward itself.
     Rootward,
     /// It cannot be confined.
-    NotHeld(NotHeld),
+    NotWrapped(NotWrapped),
 }
 
 impl View {
@@ -62,18 +62,18 @@ impl View {
     }
 
     /// The command that confines a server to its directories.
-    pub(super) fn held(&self, server: &Server, client: Client, holder: Holder) -> Holding {
+    pub(super) fn wrap_line(&self, server: &Server, client: Client, holder: Holder) -> WrapLine {
         match judge(server, client, holder, &self.caller) {
             Verdict::Wrap(_) | Verdict::Hub => {}
-            Verdict::Wrapped => return Holding::Wrapped,
-            Verdict::Rootward => return Holding::Rootward,
-            Verdict::NotHeld(why) => return Holding::NotHeld(why),
+            Verdict::Wrapped => return WrapLine::Wrapped,
+            Verdict::Rootward => return WrapLine::Rootward,
+            Verdict::NotWrapped(why) => return WrapLine::NotWrapped(why),
         }
-        let Transport::Command(line) = &server.transport else { return Holding::NotHeld(NotHeld::Remote) };
+        let Transport::Command(line) = &server.transport else { return WrapLine::NotWrapped(NotWrapped::Remote) };
         let words = line.words();
         // A line with hidden parts would not work.
         if self.command(line) != words {
-            return Holding::Hidden;
+            return WrapLine::Hidden;
         }
         // The store refuses this name, so it could never have a root.
         let name = usable_name(&server.name).is_ok().then(|| server.name.clone());
@@ -87,7 +87,7 @@ impl View {
             roots = usual_roots(server, client);
         }
         let wrapping = line.wrapping(&self.caller, &Extras { name, roots });
-        Holding::By([wrapping.before, words].concat())
+        WrapLine::Command([wrapping.before, words].concat())
     }
 
     /// A directory as written in a line: none that should not be shared without thought, and none with `..`.

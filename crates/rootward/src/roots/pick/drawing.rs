@@ -242,7 +242,7 @@ pub(super) fn tells(choice: &Choice, words: &Words) -> String {
         says = format!("{says}, for {peers}");
     }
     if let Some(trouble) = &words.trouble {
-        says = format!("{says}, not in force: {trouble}");
+        says = format!("{says}, not shared now: {trouble}");
     }
     says
 }

@@ -57,7 +57,7 @@ pub(super) enum Event {
 
 /// The terminal while the picker has it.
 pub(super) struct Screen {
-    held: Arc<Held>,
+    restoring: Arc<Restoring>,
     signal: Arc<AtomicBool>,
     styles: Styles,
     reader: Reader,
@@ -65,14 +65,14 @@ pub(super) struct Screen {
 
 /// The state to restore, once.
 #[derive(Default)]
-struct Held {
+struct Restoring {
     /// Whether it was restored. From then on, signals have their usual effect.
-    given_back: Arc<AtomicBool>,
+    restored: Arc<AtomicBool>,
 }
 
-impl Held {
-    fn give_back(&self) {
-        if self.given_back.swap(true, Ordering::SeqCst) {
+impl Restoring {
+    fn restore(&self) {
+        if self.restored.swap(true, Ordering::SeqCst) {
             return;
         }
         // If the terminal is gone, there is nothing to restore.
@@ -86,19 +86,19 @@ impl Held {
 impl Screen {
     /// Takes over the terminal of standard input and standard error.
     pub(super) fn take(styles: Styles) -> io::Result<Screen> {
-        let held = Arc::new(Held::default());
+        let restoring = Arc::new(Restoring::default());
         let signal = Arc::new(AtomicBool::new(false));
         for number in [SIGTERM, SIGINT] {
-            flag::register_conditional_default(number, Arc::clone(&held.given_back))?;
+            flag::register_conditional_default(number, Arc::clone(&restoring.restored))?;
             flag::register(number, Arc::clone(&signal))?;
         }
         // If a panic aborts the program, nothing is dropped.
-        let (in_panic, hook) = (Arc::clone(&held), panic::take_hook());
+        let (in_panic, hook) = (Arc::clone(&restoring), panic::take_hook());
         panic::set_hook(Box::new(move |info| {
-            in_panic.give_back();
+            in_panic.restore();
             hook(info);
         }));
-        let screen = Screen { held, signal, styles, reader: Reader::start()? };
+        let screen = Screen { restoring, signal, styles, reader: Reader::start()? };
         tcflush(rustix::stdio::stdin(), QueueSelector::IFlush)?;
         // Ctrl-C and Ctrl-Z are ordinary keys: the picker exits by itself and is not stopped halfway.
         enable_raw_mode()?;
@@ -152,7 +152,7 @@ impl Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        self.held.give_back();
+        self.restoring.restore();
     }
 }
 

@@ -47,9 +47,11 @@ fn one_entry_takes_the_place_of_the_servers() {
     assert_eq!(run.code, Some(1), "{}", run.stderr);
     assert_eq!(cursor(&stage), before);
     assert!(hubs(&stage).is_empty());
-    for line in
-        ["  one: will move behind the hub\n", "  web: not held: a remote server", "+      \"command\": \"python3\",\n"]
-    {
+    for line in [
+        "  one: will move behind the hub\n",
+        "  web: not wrapped: a remote server",
+        "+      \"command\": \"python3\",\n",
+    ] {
         assert!(run.stdout.contains(line), "{line}: {}", run.stdout);
     }
     assert!(!run.stdout.contains("abc123"), "{}", run.stdout);
@@ -132,7 +134,7 @@ fn comments_elsewhere_stay() {
     );
     assert_eq!(text(), before.replace("\"a\": {\"type\": \"stdio\", \"command\": \"x\"}", &hub));
     let left = &told["files"][0]["servers"][1];
-    assert_eq!((&left["verdict"], &left["reason"]), (&json!("not_held"), &json!("not_by_hub")), "{told}");
+    assert_eq!((&left["verdict"], &left["reason"]), (&json!("not_wrapped"), &json!("not_by_hub")), "{told}");
     assert_eq!(told["files"][0]["hubs"], json!([{"name": "rootward", "config": file, "servers": ["a"]}]));
     // Somebody writes a comment: the server comes back, and the comment stays.
     stage.write("home/.config/Code/User/mcp.json", &text().replace("// a\n", "// b\n"));
@@ -210,7 +212,7 @@ fn a_second_hub_is_not_put_beside_the_first() {
     assert!(again.stdout.contains("  rootward: the hub, already\n"), "{}", again.stdout);
     stage.write("home/.cursor/mcp.json", &now.replace("\"web\"", "\"three\": {\"command\": \"x\"},\n    \"web\""));
     let again = stage.run(["adopt", "--hub", "--yes", "--no-try"]);
-    assert!(again.stdout.contains("  three: not held: a hub is there already: "), "{}", again.stdout);
+    assert!(again.stdout.contains("  three: not wrapped: a hub is there already: "), "{}", again.stdout);
     assert_eq!(hubs(&stage).len(), 1);
 }
 

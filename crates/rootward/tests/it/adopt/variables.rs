@@ -41,7 +41,7 @@ fn a_file_that_a_server_could_write_holds_nothing() {
     assert!(told.contains(r#""wrap", "--env", "AWS_SECRET_ACCESS_KEY", "--""#), "the control: {told}");
     given(&stage, "outside");
     let run = stage.run(["adopt", "--yes", "--no-try"]);
-    let says = format!("a: not held: a confined server may be able to write `{}`, whose variables", file.display());
+    let says = format!("a: not wrapped: a confined server may be able to write `{}`, whose variables", file.display());
     assert!(run.stdout.contains(&says), "{}", run.stdout);
     assert_eq!((run.code, run.stderr.as_str()), (Some(0), "there is nothing to adopt\n"));
     assert_eq!(cursor(&stage), text);
@@ -65,13 +65,13 @@ fn a_project_steers_nothing_by_a_file() {
     };
     for name in ["own", "relative"] {
         let (verdict, reason) = (&of(name)["verdict"], &of(name)["reason"]);
-        assert_eq!((verdict, reason), (&json!("not_held"), &json!("steered_by_file")), "{told}");
+        assert_eq!((verdict, reason), (&json!("not_wrapped"), &json!("steered_by_file")), "{told}");
     }
     // The project does not make the names of the user's variables known.
     assert_eq!(of("elsewhere")["becomes"], json!(["rootward", "wrap", "--", "x"]), "{told}");
     assert!(!told.to_string().contains("abc123"), "{told}");
     let shown = stage.run(["adopt"]).stdout;
-    let note = "elsewhere: will be held (variables in `${userHome}/own.env` are not passed on (only a project names that file)";
+    let note = "elsewhere: will be wrapped (variables in `${userHome}/own.env` are not passed on (only a project names that file)";
     assert!(shown.contains(note), "{shown}");
     assert_eq!(fs::read_to_string(stage.path("project/.vscode/mcp.json")).unwrap(), entries.to_string());
 }

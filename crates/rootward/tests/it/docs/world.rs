@@ -45,7 +45,7 @@ const NEEDS: &[Needs] = &[
     Needs {
         page: "README.md",
         files: &[(".cursor/mcp.json", r#"{"mcpServers": {"files": {"command": "filesystem-server"}}}"#)],
-        says: &["files: will be held", "files: works, with 1 tool"],
+        says: &["files: will be wrapped", "files: works, with 1 tool"],
         ..PLAIN
     },
     Needs { page: "docs/check.md", directory: "rootward", ..PLAIN },

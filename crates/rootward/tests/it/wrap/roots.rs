@@ -236,7 +236,7 @@ fn a_root_that_cannot_be_held() {
         for _ in 0..2 {
             let answer = client.call("read", json!({"path": "file.txt"}));
             let says = answer["error"]["message"].as_str().unwrap_or_default();
-            assert!(says.contains("was not started") && says.contains("--unheld allow"), "{answer}");
+            assert!(says.contains("was not started") && says.contains("--unenforced allow"), "{answer}");
         }
         // Other roots, and it is.
         client.share(&[scene.uri("other")]);

@@ -13,7 +13,7 @@ use super::policy::{Follow, NoRoots, Policy, Sources, Support};
 
 /// The current roots, and the reason for them.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct InForce {
+pub struct CurrentRoots {
     /// The roots. If there are none, nothing is allowed.
     pub roots: RootSet,
     /// Whether access is limited to the roots.
@@ -194,7 +194,13 @@ pub(super) fn state(policy: &Policy, sources: &Sources, support: Support, heard:
 }
 
 /// The decision table.
-pub(super) fn decide(policy: &Policy, sources: &Sources, support: Support, heard: &Heard, named: Named) -> InForce {
+pub(super) fn decide(
+    policy: &Policy,
+    sources: &Sources,
+    support: Support,
+    heard: &Heard,
+    named: Named,
+) -> CurrentRoots {
     let state = state(policy, sources, support, heard);
     let (why, roots) = match (policy.follow, state, heard) {
         (Follow::IgnoreClient, ..) => (Why::ClientIgnored, sources.ceiling.clone()),
@@ -214,7 +220,7 @@ pub(super) fn decide(policy: &Policy, sources: &Sources, support: Support, heard
         None => (why, roots),
     };
     let reach = if why == Why::AllowAll { Reach::AllowAll } else { Reach::Roots };
-    InForce { roots, reach, state, why, generation: 0 }
+    CurrentRoots { roots, reach, state, why, generation: 0 }
 }
 
 /// Limits the roots to a bound.

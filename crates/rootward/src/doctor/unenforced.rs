@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use rootward_core::{Base, Guard, RootSet, Shown};
-use rootward_sandbox::{CommandLine, Confinement, Options, Unheld, UnheldPolicy};
+use rootward_sandbox::{CommandLine, Confinement, Options, Unenforced, UnenforcedPolicy};
 
 use crate::ground::Ground;
 use crate::settings::Source;
@@ -26,9 +26,9 @@ fn working_directory(ground: &Ground) -> Option<RootSet> {
 
 fn open_for_writing_ambient(ground: &Ground, set: RootSet) -> Option<Vec<String>> {
     let guard = Guard::new(set, ground.guard_options(Base::FirstRoot));
-    let options = Options { unheld: UnheldPolicy::Allow, ..ground.settings.sandbox.options() };
+    let options = Options { unenforced: UnenforcedPolicy::Allow, ..ground.settings.sandbox.options() };
     let line = CommandLine { program: std::env::current_exe().ok()?.into(), ..CommandLine::default() };
     let explanation = Confinement::new(guard, options).ok()?.explain_ambient(&line).ok()?;
-    let open = explanation.enforcement.unheld.iter().filter(|unheld| !unheld.is_serious());
-    Some(open.map(|Unheld { place, .. }| Shown::new(place).to_string()).collect())
+    let open = explanation.enforcement.unenforced.iter().filter(|unenforced| !unenforced.is_serious());
+    Some(open.map(|Unenforced { place, .. }| Shown::new(place).to_string()).collect())
 }
