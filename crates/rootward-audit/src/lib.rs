@@ -39,4 +39,4 @@ pub use chain::Broken;
 pub use files::{Lines, LogFile, files_ambient};
 pub use lines::AuditLines;
 pub use log::AuditLog;
-pub use verify::{Break, Unread, Verdict, verify_ambient};
+pub use verify::{Break, Unread, Verification, verify_ambient};

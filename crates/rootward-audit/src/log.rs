@@ -180,7 +180,7 @@ mod tests {
 
     use super::*;
     use crate::files::files_ambient;
-    use crate::verify::{Break, Verdict, verify_ambient};
+    use crate::verify::{Break, Verification, verify_ambient};
 
     fn event(path: &str) -> AuditEvent {
         AuditEvent {
@@ -202,8 +202,8 @@ mod tests {
         }
     }
 
-    fn whole(lines: usize, cut: usize) -> Verdict {
-        Verdict { lines, cut, breaks: Vec::new() }
+    fn whole(lines: usize, cut: usize) -> Verification {
+        Verification { lines, cut, breaks: Vec::new() }
     }
 
     /// The only break: the index of its file, and its line.

@@ -11,7 +11,7 @@ use crate::files::{First, LogFile};
 
 /// The result of verifying one or more logs.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Verdict {
+pub struct Verification {
     /// How many lines are valid.
     pub lines: usize,
     /// How many logs lack their first files, because those were removed by age or by somebody.
@@ -42,8 +42,8 @@ pub struct Unread {
 }
 
 /// Verifies the chains of these files, which must be in the order of [`files_ambient`](crate::files_ambient).
-pub fn verify_ambient(files: &[LogFile]) -> Result<Verdict, Unread> {
-    let mut verdict = Verdict::default();
+pub fn verify_ambient(files: &[LogFile]) -> Result<Verification, Unread> {
+    let mut verdict = Verification::default();
     for log in files.chunk_by(|one, next| one.log() == next.log()) {
         let mut before = None;
         for file in log {
@@ -69,7 +69,7 @@ enum Followed {
 }
 
 /// Verifies one file, which continues the chain of the part before it.
-fn follow_ambient(file: &LogFile, before: Option<&(u32, Chain)>, verdict: &mut Verdict) -> io::Result<Followed> {
+fn follow_ambient(file: &LogFile, before: Option<&(u32, Chain)>, verdict: &mut Verification) -> io::Result<Followed> {
     let mut lines = match file.lines_ambient(0) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Followed::Gone),
         lines => lines?,

@@ -106,7 +106,7 @@ pub use pinned::{names_in, pin_entry};
 pub use resolve::Resolver;
 pub use restriction::{Class, Closed, Restriction, RestrictionError, Restrictions};
 pub use root::{FileId, Origin, PlacedRoot, Root, RootError, RootKind, Spelling};
-pub use set::{Change, Difference, Mode, OtherRoot, RefusedRoot, RootSet, UnknownMode, WhyRefused};
+pub use set::{ChangedRoot, Difference, Mode, OtherRoot, RefusedRoot, RootSet, UnknownMode, WhyRefused};
 pub use shown::Shown;
 pub use style::PathStyle;
 pub use text::{PathText, TextError};

@@ -21,7 +21,7 @@ use crate::pattern::MOST_MATCHES;
 use crate::root::{Origin, PlacedRoot, Root, RootKind};
 use crate::shown::Shown;
 
-pub use difference::{Change, Difference};
+pub use difference::{ChangedRoot, Difference};
 pub use mode::{Mode, UnknownMode};
 
 /// An ordered list of roots found on disk, no two at the same place, and the roots that were left out. Cheap to clone,

@@ -11,7 +11,7 @@ use crate::names::{BadName, Names};
 #[derive(Clone, Debug, Default)]
 pub struct Config {
     /// Who may connect. The index of a principal in this list is its [`PrincipalId`](crate::PrincipalId).
-    pub principals: Vec<Principal>,
+    pub principals: Vec<Credential>,
     /// Upper limits.
     pub limits: Limits,
     /// The host names by which clients reach this front, besides the loopback names and addresses: `example.org`, or
@@ -33,14 +33,14 @@ impl Config {
 
 /// Someone who may connect.
 #[derive(Clone)]
-pub struct Principal {
+pub struct Credential {
     /// The name in logs and metrics.
     pub name: String,
     /// The secret that it sends with every request.
     pub token: String,
 }
 
-impl std::fmt::Debug for Principal {
+impl std::fmt::Debug for Credential {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         // SECURITY: a token must not appear in a log (test: a_token_is_not_shown)
         f.debug_struct("Principal").field("name", &self.name).finish_non_exhaustive()
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn a_token_is_not_shown() {
-        let principal = Principal { name: "ada".to_owned(), token: "secret".to_owned() };
+        let principal = Credential { name: "ada".to_owned(), token: "secret".to_owned() };
         let shown = format!("{principal:?}");
         assert!(shown.contains("ada") && !shown.contains("secret"), "{shown}");
     }

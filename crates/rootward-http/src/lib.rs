@@ -48,7 +48,7 @@ mod tokens;
 mod trace;
 mod wire;
 
-pub use config::{Config, Limits, Principal, Tls};
+pub use config::{Config, Credential, Limits, Tls};
 pub use names::BadName;
 pub use server::serve;
 pub use wire::{Backend, FULL, OpenError, PrincipalId, Purpose, Wire, wire};

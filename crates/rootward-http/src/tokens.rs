@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 
-use crate::config::Principal;
+use crate::config::Credential;
 use crate::wire::PrincipalId;
 
 /// The tokens of all principals, as digests.
@@ -11,7 +11,7 @@ use crate::wire::PrincipalId;
 pub(crate) struct Tokens(Vec<[u8; 32]>);
 
 impl Tokens {
-    pub(crate) fn new(principals: &[Principal]) -> Tokens {
+    pub(crate) fn new(principals: &[Credential]) -> Tokens {
         Tokens(principals.iter().map(|principal| digest(principal.token.as_bytes())).collect())
     }
 
@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn only_a_whole_token_opens() {
-        let principal = |name: &str, token: &str| Principal { name: name.to_owned(), token: token.to_owned() };
+        let principal = |name: &str, token: &str| Credential { name: name.to_owned(), token: token.to_owned() };
         let tokens = Tokens::new(&[principal("ada", "one-token"), principal("bob", "two-token")]);
         let check = |header: &str, expect: Option<usize>| {
             assert_eq!(tokens.principal(Some(header.as_bytes())), expect.map(PrincipalId), "{header}");

@@ -11,8 +11,8 @@ use rootward_protocol::{PlacedLimits, shortened};
 use crate::config::{PathMap, is_relative};
 use crate::fold::begins;
 use crate::scan::{
-    Call, Candidate, Certainty, Expansion, Form, LONGEST_PATH, Last, Need, Protection, Reader, ScanError, Stop, Top,
-    Why, climbs, has_another_scheme, names_nothing, scan,
+    Call, Candidate, Certainty, Evidence, Expansion, Form, LONGEST_PATH, Last, Need, Protection, Reader, ScanError,
+    Stop, Top, climbs, has_another_scheme, names_nothing, scan,
 };
 
 /// The decision for every path in a message, in document order.
@@ -30,7 +30,7 @@ pub struct Finding {
     /// The path as requested, cut to the maximum path length.
     pub path: String,
     /// Why this string counts as a path.
-    pub why: Why,
+    pub why: Evidence,
     /// What the call does with the path.
     pub need: Need,
     /// What the path names; [`Named::Nothing`] if it is refused.

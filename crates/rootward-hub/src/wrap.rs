@@ -34,7 +34,7 @@ use rootward_protocol::session::Terms;
 use rootward_sandbox::{Enforcement, Refused, StartError};
 
 pub use crate::engine::{About, Enforce, Lookout, Rules, Tells, TreatedBy, Treatments};
-pub use crate::front::{Confine, FileServer, Homes, Inject, Launch, Runs};
+pub use crate::front::{Confine, FileServerCommand, Homes, Inject, Launch, Runs};
 pub use rootward_protocol::session::Given;
 
 use crate::engine::{Begin, Engine, Server};

@@ -7,7 +7,7 @@ use rootward_core::{Access, Shown};
 use serde::{Deserialize, Serialize};
 
 use crate::options::{Network, OwnProc, UnixSockets};
-use crate::profile::{Untrusted, Why};
+use crate::profile::{NeededAs, Untrusted};
 use crate::sockets::SocketKind;
 
 /// The strength of a confinement, weakest first.
@@ -203,7 +203,7 @@ pub struct Withheld {
     pub place: PathBuf,
     /// What it would be needed for.
     #[serde(serialize_with = "in_words")]
-    pub why: Why,
+    pub why: NeededAs,
     /// Why it is not given.
     #[serde(serialize_with = "in_words")]
     pub reason: Untrusted,

@@ -98,7 +98,7 @@ pub struct Refused {
 
 /// The flag that would allow what was refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Permit {
+pub enum PermittingFlag {
     /// This flag, with the path.
     WithPath(&'static str),
     /// This flag, without a path.
@@ -108,15 +108,15 @@ pub enum Permit {
 impl Refused {
     /// The flag that would allow it; `None` for a socket that no flag can open, and for information about another
     /// process.
-    pub fn permit(&self) -> Option<Permit> {
+    pub fn permit(&self) -> Option<PermittingFlag> {
         match self.socket {
             Some(kind) if kind.is_never() => None,
-            Some(_) => Some(Permit::WithPath("--allow-socket")),
-            None if self.access == "read" && own_proc::is_told(&self.path) => Some(Permit::Alone("--own-proc")),
+            Some(_) => Some(PermittingFlag::WithPath("--allow-socket")),
+            None if self.access == "read" && own_proc::is_told(&self.path) => Some(PermittingFlag::Alone("--own-proc")),
             // A rule for one process's directory would be useless for other processes, and end with it.
             None if own_proc::is_of_process(&self.path) => None,
-            None if self.access == "write" => Some(Permit::WithPath("--allow-write")),
-            None => Some(Permit::WithPath("--allow-read")),
+            None if self.access == "write" => Some(PermittingFlag::WithPath("--allow-write")),
+            None => Some(PermittingFlag::WithPath("--allow-read")),
         }
     }
 }
@@ -307,17 +307,17 @@ impl Lifeline {
 
     /// The refusals reported so far, while tracing, and whether there may be more. Does not block after
     /// [`Lifeline::report`].
-    pub fn refused_so_far(&mut self) -> (Vec<Refused>, More) {
+    pub fn refused_so_far(&mut self) -> (Vec<Refused>, MoreReports) {
         let mut found = Vec::new();
         loop {
             match self.report.read_until(b'\n', &mut self.part) {
-                Ok(0) => return (found, More::Never),
+                Ok(0) => return (found, MoreReports::Never),
                 Ok(_) => {
                     let told = serde_json::from_slice(&std::mem::take(&mut self.part));
                     found.extend(told.ok().and_then(refused));
                 }
-                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return (found, More::Later),
-                Err(_) => return (found, More::Never),
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return (found, MoreReports::Later),
+                Err(_) => return (found, MoreReports::Never),
             }
         }
     }
@@ -325,7 +325,7 @@ impl Lifeline {
 
 /// Whether more may be reported.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum More {
+pub enum MoreReports {
     /// There may be more.
     Later,
     /// The reporter has ended.

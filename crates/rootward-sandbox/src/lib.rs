@@ -75,7 +75,7 @@ pub use enforcement::{
 pub use error::{ConfinementError, KernelLacks, StartError, Step};
 pub use kept::spawn_kept;
 pub use kernel::{landlock_abi, strongest, unix_sockets_here};
-pub use launch::{Confined, Handshake, Lifeline, More, Permit, Prepared, Refused};
+pub use launch::{Confined, Handshake, Lifeline, MoreReports, PermittingFlag, Prepared, Refused};
 pub use launcher::{PassedSignals, launcher};
 pub use options::{Filesystem, Home, Network, Options, OwnProc, Processes, Trace, UnenforcedPolicy, UnixSockets};
 pub use package::{
@@ -85,8 +85,8 @@ pub use package::{
 pub use places::is_closed_ambient;
 pub use plan::{Because, Explanation, GivenPlace};
 pub use profile::{
-    KnownCommand, PassedVariable, Program, ProgramError, Untrusted, VariableError, Why, is_of_system, script_position,
-    withheld_variables,
+    KnownCommand, NeededAs, PassedVariable, Program, ProgramError, Untrusted, VariableError, is_of_system,
+    script_position, withheld_variables,
 };
 pub use sealed::{SealedProcess, seal, spawn_sealed};
 pub use sockets::{SessionSockets, SocketKind};

@@ -145,7 +145,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     use super::*;
-    use crate::profile::Why;
+    use crate::profile::NeededAs;
 
     #[test]
     fn places_are_found_where_links_lead_and_covered_ones_left_out() {
@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(places(&[need("link", read, Says::System)]), ["a/b"]);
         assert_eq!(places(&[need("none", read, Says::System), need("a", read, Says::Own)]), ["a"]);
         // Left out inside a place that gives as much, in any order; not inside one that gives less.
-        let found = Says::Surroundings(Why::Libraries);
+        let found = Says::Surroundings(NeededAs::Libraries);
         assert_eq!(places(&[need("a/b", read, found), need("a", read, Says::System)]), ["a"]);
         assert_eq!(places(&[need("a/b", all, found), need("a", read, Says::System)]), ["a", "a/b"]);
         // The text of a path with `..` does not say where it leads.
@@ -176,7 +176,7 @@ mod tests {
         let top = directory.path().canonicalize().unwrap();
         std::fs::create_dir_all(top.join("elsewhere/lib")).unwrap();
         symlink(top.join("elsewhere"), top.join("prefix")).unwrap();
-        for (says, opened) in [(Says::Surroundings(Why::Libraries), 0), (Says::Own, 0), (Says::System, 1)] {
+        for (says, opened) in [(Says::Surroundings(NeededAs::Libraries), 0), (Says::Own, 0), (Says::System, 1)] {
             let need = Need { path: top.join("prefix/lib"), access: Access::READ, says };
             assert_eq!(needed_ambient(&[need]).len(), opened, "{says:?}");
         }

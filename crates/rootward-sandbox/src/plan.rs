@@ -18,8 +18,8 @@ use crate::options::Home;
 use crate::package::{Lock, Package, make_own_ambient};
 use crate::places::{Rule, is_closed_ambient};
 use crate::profile::{
-    self, Finding, KnownCommand, Need, OwnDirectories, Private, Profile, ProgramError, Says, Trust, Untrusted, Why,
-    make_cache_ambient,
+    self, Finding, KnownCommand, Need, NeededAs, OwnDirectories, Private, Profile, ProgramError, Says, Trust,
+    Untrusted, make_cache_ambient,
 };
 
 /// A start that is ready to be carried out.
@@ -84,7 +84,7 @@ pub enum Because {
     /// Every command gets it.
     System,
     /// The program needs it.
-    Needed(Why),
+    Needed(NeededAs),
     /// A home or a temporary directory that was created for this command.
     Private,
     /// Its own home that is kept between starts.
@@ -206,7 +206,7 @@ impl Confinement {
                 }
                 Err(reason) => reason,
             };
-            if let (Why::Program | Why::Interpreter, Untrusted::Planted(named_in)) = (finding.why, &reason) {
+            if let (NeededAs::Program | NeededAs::Interpreter, Untrusted::Planted(named_in)) = (finding.why, &reason) {
                 let (command, named_in) = (known.program().typed().to_owned(), named_in.clone());
                 return Err(ProgramError::Planted { command, named_in, place: finding.place.clone() }.into());
             }

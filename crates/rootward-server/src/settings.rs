@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rmcp::model::RequestStateCodec;
-use rootward_core::env::{Directories, Environment, EnvironmentError, Said};
+use rootward_core::env::{Directories, Environment, EnvironmentError, VariableSettings};
 use rootward_core::session::{Policy, Sources};
 use rootward_core::{
     Audit, GuardOptions, Restriction, Restrictions, Root, RootSet, Validation, make_private_directory_ambient,
@@ -105,7 +105,7 @@ impl Settings {
     pub fn from_environment(environment: &Environment) -> Result<Settings, EnvironmentError> {
         let directories = Directories::new(environment);
         let home = directories.home.clone();
-        let said = Said::read(environment, home.as_deref())?;
+        let said = VariableSettings::read(environment, home.as_deref())?;
         let mut settings = Settings { validation: Validation::of(&directories), ..Settings::new(home) };
         settings.policy = said.policy()?;
         settings.way = Some("name one in `ROOTWARD_ROOTS`");

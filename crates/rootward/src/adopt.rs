@@ -283,15 +283,15 @@ fn name(text: &str) -> String {
 mod tests {
     use std::ffi::OsStr;
 
-    use rootward_client::adopt::{Called, Caller, Extras};
-    use rootward_client::import::{CommandLine, FileVariables};
+    use rootward_client::adopt::{Called, Extras, Invocation};
+    use rootward_client::import::{ConfiguredCommand, FileVariables};
     use rootward_sandbox::PassedVariable;
 
     /// The client library cannot see what `wrap` accepts as the name of a variable, so compare.
     #[test]
     fn wrap_takes_every_variable_that_is_named() {
         let odd = ["A", "a.b", "A B", "ä", "-x", "--root", "", "=", "A=", "*", "A*", "AB*", "A*B", "\0", "$(x)", "\n"];
-        let line = CommandLine {
+        let line = ConfiguredCommand {
             program: "x".to_owned(),
             arguments: Vec::new(),
             variables: odd.map(|name| (name.to_owned(), String::new())).to_vec(),
@@ -300,7 +300,7 @@ mod tests {
             from_file: FileVariables::Unread,
             directory: None,
         };
-        let caller = Caller { path: "/rootward".to_owned(), called: Called::ByPath };
+        let caller = Invocation { path: "/rootward".to_owned(), called: Called::ByPath };
         let before = line.wrapping(&caller, &Extras::default()).before;
         let together = before.iter().filter_map(|word| word.strip_prefix("--env="));
         let apart = before.windows(2).filter(|pair| pair[0] == "--env").map(|pair| pair[1].as_str());

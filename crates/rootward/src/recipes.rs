@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use rootward_core::{Material, Shown};
-use rootward_hub::recipe::{Allow, Around, Book, Match, NotUsed, Recipe};
+use rootward_hub::recipe::{Allow, Book, LaunchFacts, Match, NotUsed, Recipe};
 use rootward_sandbox::{Options, OwnProc, PassedVariable, SessionSockets, SocketKind, UnixSockets, is_closed_ambient};
 
 use crate::ground::Ground;
@@ -145,7 +145,7 @@ pub(crate) fn append_ambient(
     passed: &[PassedVariable],
 ) -> (Vec<OsString>, Option<String>) {
     let is_set = |name: &str| is_users(name, passed);
-    let appended = known.appended(arguments, Around { is_set: &is_set, exists: &|place| ground.exists(place) });
+    let appended = known.appended(arguments, LaunchFacts { is_set: &is_set, exists: &|place| ground.exists(place) });
     let words: Vec<String> = appended.iter().map(|word| Shown::new(word).to_string()).collect();
     let told = (!words.is_empty()).then(|| format!("adds `{}`", words.join(" ")));
     (appended, told)

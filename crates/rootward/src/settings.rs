@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use rootward_core::Closed;
-use rootward_core::env::{Directories, Environment, Said};
+use rootward_core::env::{Directories, Environment, VariableSettings};
 use rootward_core::session::Follow;
 #[cfg(any(test, feature = "serve", feature = "wrap"))]
 use rootward_core::session::Policy;
@@ -159,8 +159,8 @@ impl Settings {
     }
 
     fn of_file(environment: &Environment, text: &str, home: Option<&Path>, path: &Path) -> Result<Settings> {
-        let read = Said::read(environment, home);
-        let nothing = Said::default();
+        let read = VariableSettings::read(environment, home);
+        let nothing = VariableSettings::default();
         let variables = row::Variables { environment, said: read.as_ref().unwrap_or(&nothing) };
         let settings = file::Values::parse(text, home).and_then(|mut file| Settings::read(&variables, &mut file));
         // Report mistakes in the file before those in the environment.

@@ -10,7 +10,7 @@ use rmcp::model::{ClientCapabilities, Implementation, InitializeRequestParams, P
 use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage, serve_directly};
 use rmcp::transport::Transport;
 use rmcp::{ServerHandler, ServiceExt};
-use rootward_http::{Backend, Config, OpenError, Principal, PrincipalId, Purpose, Wire, wire};
+use rootward_http::{Backend, Config, Credential, OpenError, PrincipalId, Purpose, Wire, wire};
 
 /// The token that clients show. It is not a secret: the server lives as long as a run of the suite, on the loopback address.
 const TOKEN: &str = "a-token-for-checks-on-the-loopback-address";
@@ -24,7 +24,7 @@ pub(crate) async fn serve<H: ServerHandler>(
 ) -> anyhow::Result<()> {
     let listener = TcpListener::bind("127.0.0.1:0").context("cannot listen on the loopback address")?;
     println!("http://{}/mcp", listener.local_addr()?);
-    let principal = Principal { name: "suite".to_owned(), token: TOKEN.to_owned() };
+    let principal = Credential { name: "suite".to_owned(), token: TOKEN.to_owned() };
     let mut config = Config { principals: vec![principal], ..Config::default() };
     if only_streams {
         config.limits.answer_wait = Duration::ZERO;

@@ -10,8 +10,8 @@ use rootward_core::Material;
 use rootward_core::env::Directories;
 use tempfile::TempDir;
 
-use super::{Called, Caller, ConfigFile, FileError, Plan, Record, SavedRecord, Shelf, ShelfError, plan};
-use crate::import::{Around, Form, Holder};
+use super::{Called, ConfigFile, FileError, Invocation, Plan, Record, SavedRecord, Shelf, ShelfError, plan};
+use crate::import::{FileContext, Form, Holder};
 
 const OLD: &str = "{\n  \"mcpServers\": {\n    \"a\": {\"command\": \"x\", \"args\": [\"y\"]} // mine\n  }\n}\n";
 
@@ -55,8 +55,8 @@ impl Home {
 
     fn planned(&self) -> (ConfigFile, Plan) {
         let config = self.open().unwrap().unwrap();
-        let caller = Caller { path: "/opt/rootward".to_owned(), called: Called::ByName };
-        let plan = plan(Form::Cursor, config.text(), &Around::default(), Holder::User, &caller).unwrap();
+        let caller = Invocation { path: "/opt/rootward".to_owned(), called: Called::ByName };
+        let plan = plan(Form::Cursor, config.text(), &FileContext::default(), Holder::User, &caller).unwrap();
         (config, plan)
     }
 

@@ -4,7 +4,7 @@
 use rootward_core::env::Environment;
 use thiserror::Error;
 
-use crate::import::{Around, Form, Syntax};
+use crate::import::{FileContext, Form, Syntax};
 
 /// A variable whose value only the client knows.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -24,7 +24,7 @@ enum Piece<'t> {
 }
 
 /// A text of an entry as the client expands it.
-pub fn fill(text: &str, form: Form, environment: &Environment, around: &Around) -> Result<String, Unfilled> {
+pub fn fill(text: &str, form: Form, environment: &Environment, around: &FileContext) -> Result<String, Unfilled> {
     let syntax = form.syntax();
     let mut filled = String::with_capacity(text.len());
     for piece in pieces(text, syntax) {
@@ -120,7 +120,7 @@ fn value(
     written: &str,
     syntax: Syntax,
     environment: &Environment,
-    around: &Around,
+    around: &FileContext,
 ) -> Result<String, Unfilled> {
     let unfilled = || Unfilled(written.to_owned());
     let variable = |name: &str| environment.get(name).and_then(|value| value.to_str()).map(str::to_owned);
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn variables_are_filled_in_as_each_client_does() {
         let environment: Environment = [("KEY", "abc"), ("HOME", "/h")].into();
-        let around = Around { home: Some("/h".into()), project: Some("/p/app".into()) };
+        let around = FileContext { home: Some("/h".into()), project: Some("/p/app".into()) };
         let check = |form, text: &str, expect: Result<&str, &str>| {
             let filled = fill(text, form, &environment, &around);
             assert_eq!(filled, expect.map(str::to_owned).map_err(|name| Unfilled(name.to_owned())), "{text}");

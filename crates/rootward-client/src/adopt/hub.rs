@@ -8,8 +8,8 @@ use super::edit::{self, Document, EditError};
 use super::hub_entry::{HubEntry, client_entry, configuration, hub_entry};
 use super::plan::{Plan, PlanError, Planned, place_of, table_of};
 use super::record::{RecordError, hash, is_rootward, is_table};
-use super::wrapping::{Caller, NotWrapped, Verdict, judge, usual_roots};
-use crate::import::{Client, Form, Found, Holder, Node, Server, Transport, Value, tree};
+use super::wrapping::{Invocation, NotWrapped, Verdict, judge, usual_roots};
+use crate::import::{Client, FileContents, Form, Holder, Node, Server, Transport, Value, tree};
 
 /// How many names to try for an entry.
 const NAMES: usize = 9;
@@ -47,7 +47,7 @@ pub struct PlannedHub {
 #[expect(missing_debug_implementations, reason = "functions have no text")]
 pub struct HubTerms<'t> {
     /// How config files call this program.
-    pub caller: &'t Caller,
+    pub caller: &'t Invocation,
     /// The file's text without anything that Rootward added before.
     pub bare: &'t str,
     /// Where the configuration for the servers of a table goes.
@@ -101,7 +101,13 @@ struct Moving<'n> {
 
 /// Plans a hub for each table of a file's text that has servers for it. The text is already parsed, see
 /// [`plan_found`](super::plan_found).
-pub fn plan_hub(form: Form, text: &str, found: Found, holder: Holder, terms: &HubTerms<'_>) -> Result<Plan, PlanError> {
+pub fn plan_hub(
+    form: Form,
+    text: &str,
+    found: FileContents,
+    holder: Holder,
+    terms: &HubTerms<'_>,
+) -> Result<Plan, PlanError> {
     let top = tree(form, terms.bare).map_err(PlanError::Damaged)?;
     let document = Document::parse(form, terms.bare)?;
     let with_hub: Vec<Option<Vec<String>>> =

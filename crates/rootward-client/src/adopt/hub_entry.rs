@@ -4,7 +4,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::filling::for_hub;
 use super::wrapping::is_passed;
-use crate::import::{CommandLine, CommandShape, Enabled, FileVariables, Form, Holder, Node, Server, Value};
+use crate::import::{CommandShape, ConfiguredCommand, Enabled, FileVariables, Form, Holder, Node, Server, Value};
 
 /// Keys that the hub reads, but that have no meaning, or another one, in a client's entry with a command.
 const OF_THE_HUB: [&str; 7] = ["env", "envFile", "headers", "transport", "url", "serverUrl", "httpUrl"];
@@ -25,7 +25,7 @@ pub(super) fn hub_entry(
     holder: Holder,
     node: &Node,
     server: &Server,
-    line: &CommandLine,
+    line: &ConfiguredCommand,
 ) -> Result<HubEntry, String> {
     let Value::Table(written) = &node.value else { return Err("its entry is not a table".to_owned()) };
     // SECURITY: somebody else wrote the project: `"sandbox": "off"` in it would run its server unconfined

@@ -12,16 +12,16 @@ use rootward_testkit::fuzz;
 use serde_json::{Value, json};
 
 use super::record::hash;
-use super::{AdoptedHub, Called, Caller, HubTerms, Left, NotWrapped, Plan, Record, Shelf, Verdict, plan_hub};
+use super::{AdoptedHub, Called, HubTerms, Invocation, Left, NotWrapped, Plan, Record, Shelf, Verdict, plan_hub};
 use crate::import::fuzz::PIECES;
-use crate::import::{Around, Form, Holder, parse};
+use crate::import::{FileContext, Form, Holder, parse};
 
 fn planned(form: Form, holder: Holder, text: &str) -> Plan {
-    let caller = Caller { path: "/opt/rootward".to_owned(), called: Called::ByName };
+    let caller = Invocation { path: "/opt/rootward".to_owned(), called: Called::ByName };
     let file = |table: &[String]| Some(PathBuf::from(format!("/c/{}.json", table.len())));
     let refuses = |config: &str| config.contains("refused").then(|| "the hub refuses it".to_owned());
     let terms = HubTerms { caller: &caller, bare: text, file: &file, refuses: &refuses };
-    let found = parse(form, text, &Around::default()).unwrap();
+    let found = parse(form, text, &FileContext::default()).unwrap();
     plan_hub(form, text, found, holder, &terms).unwrap()
 }
 
@@ -241,8 +241,8 @@ fn any_text_that_a_hub_is_put_into_can_be_undone() {
     fuzz::run(&(form, text, any::<bool>()), |(form, text, begins)| {
         let begin = if begins { entry(form) } else { String::new() };
         let text = begin + &text.concat();
-        let Ok(found) = parse(form, &text, &Around::default()) else { return Ok(()) };
-        let caller = Caller { path: "/opt/rootward".to_owned(), called: Called::ByPath };
+        let Ok(found) = parse(form, &text, &FileContext::default()) else { return Ok(()) };
+        let caller = Invocation { path: "/opt/rootward".to_owned(), called: Called::ByPath };
         let terms = HubTerms {
             caller: &caller,
             bare: &text,

@@ -60,4 +60,4 @@ pub use record::{Adopted, Record, RecordError};
 pub use shelf::{SavedRecord, Shelf, ShelfError};
 pub use undo::{Left, Undone};
 pub use variables_file::{VariablesFileError, variables_ambient};
-pub use wrapping::{Called, Caller, Extras, NotWrapped, Verdict, Wrapping, judge, usual_roots};
+pub use wrapping::{Called, Extras, Invocation, NotWrapped, Verdict, Wrapping, judge, usual_roots};

@@ -5,8 +5,8 @@ use thiserror::Error;
 use super::edit::{self, Change, Document, EditError};
 use super::hub::PlannedHub;
 use super::record::Adopted;
-use super::wrapping::{Caller, NotWrapped, Verdict, judge};
-use crate::import::{Around, Form, Found, Holder, Scope, Server, parse};
+use super::wrapping::{Invocation, NotWrapped, Verdict, judge};
+use crate::import::{FileContents, FileContext, Form, Holder, Scope, Server, parse};
 use crate::store::Mistake;
 
 /// What a file would become.
@@ -52,16 +52,28 @@ pub enum PlanError {
 }
 
 /// Plans for one file's text.
-pub fn plan(form: Form, text: &str, around: &Around, holder: Holder, caller: &Caller) -> Result<Plan, PlanError> {
+pub fn plan(
+    form: Form,
+    text: &str,
+    around: &FileContext,
+    holder: Holder,
+    caller: &Invocation,
+) -> Result<Plan, PlanError> {
     let found = parse(form, text, around).map_err(PlanError::Damaged)?;
     plan_found(form, text, found, holder, caller)
 }
 
 /// The same for a text that is already parsed: the caller may have added the variables of other files
-/// ([`CommandLine::from_file`]).
+/// ([`ConfiguredCommand::from_file`]).
 ///
-/// [`CommandLine::from_file`]: crate::import::CommandLine::from_file
-pub fn plan_found(form: Form, text: &str, found: Found, holder: Holder, caller: &Caller) -> Result<Plan, PlanError> {
+/// [`ConfiguredCommand::from_file`]: crate::import::ConfiguredCommand::from_file
+pub fn plan_found(
+    form: Form,
+    text: &str,
+    found: FileContents,
+    holder: Holder,
+    caller: &Invocation,
+) -> Result<Plan, PlanError> {
     let document = Document::parse(form, text)?;
     let mut servers = Vec::with_capacity(found.servers.len());
     let mut changes: Vec<Adopted> = Vec::new();

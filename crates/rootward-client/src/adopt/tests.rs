@@ -6,13 +6,13 @@ use rootward_testkit::fuzz;
 use serde_json::{Map, json};
 
 use super::record::hash;
-use super::{Adopted, Called, Caller, Left, NotWrapped, Plan, Record, Undone, Verdict, masked, plan};
+use super::{Adopted, Called, Invocation, Left, NotWrapped, Plan, Record, Undone, Verdict, masked, plan};
 use crate::import::fuzz::PIECES;
-use crate::import::{Around, Form, Holder};
+use crate::import::{FileContext, Form, Holder};
 
 fn planned(form: Form, text: &str) -> Plan {
-    let caller = Caller { path: "/opt/rootward".to_owned(), called: Called::ByName };
-    plan(form, text, &Around::default(), Holder::User, &caller).unwrap()
+    let caller = Invocation { path: "/opt/rootward".to_owned(), called: Called::ByName };
+    plan(form, text, &FileContext::default(), Holder::User, &caller).unwrap()
 }
 
 fn record(form: Form, plan: &Plan) -> Record {
@@ -315,11 +315,11 @@ fn any_text_that_can_be_adopted_can_be_undone() {
     let piece = proptest::sample::select(&PIECES[..]).prop_map(str::to_owned);
     let text = vec(prop_oneof![8 => piece, 1 => ".{0,3}"], 0..40);
     let form = proptest::sample::select(&Form::ALL[..]);
-    let caller = Caller { path: "/opt/rootward".to_owned(), called: Called::ByPath };
+    let caller = Invocation { path: "/opt/rootward".to_owned(), called: Called::ByPath };
     fuzz::run(&(form, text), |(form, text)| {
         let text = text.concat();
         masked(form, &text);
-        let Ok(plan) = plan(form, &text, &Around::default(), Holder::User, &caller) else { return Ok(()) };
+        let Ok(plan) = plan(form, &text, &FileContext::default(), Holder::User, &caller) else { return Ok(()) };
         let undone = record(form, &plan).undo(&plan.text, None);
         let undone = undone.map_err(|error| TestCaseError::fail(error.to_string()))?;
         prop_assert_eq!(undone.text, text);

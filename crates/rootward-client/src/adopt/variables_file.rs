@@ -8,7 +8,7 @@ use rootward_core::{Material, follow_ambient};
 use thiserror::Error;
 
 use super::config_file::{ConfigFile, FileError};
-use crate::import::{Around, FileVariables, Form, Holder};
+use crate::import::{FileContext, FileVariables, Form, Holder};
 
 /// Why the variables of a file are not known.
 #[derive(Debug, Error)]
@@ -32,7 +32,7 @@ pub fn variables_ambient(
     text: &str,
     form: Form,
     holder: Holder,
-    around: &Around,
+    around: &FileContext,
     material: &Material,
 ) -> Result<FileVariables, VariablesFileError> {
     // A relative path starts in the project, and servers write there.
@@ -134,7 +134,7 @@ mod tests {
         let material = Material::new([top.join("shared")]);
         let read = |text: &str, holder: Holder| {
             let project = (holder == Holder::Project).then(|| top.join("project"));
-            let around = Around { home: Some(top.clone()), project };
+            let around = FileContext { home: Some(top.clone()), project };
             variables_ambient(text, Form::VsCode, holder, &around, &material).map_err(|error| error.to_string())
         };
         for text in ["~/own.env", "${userHome}/own.env", top.join("own.env").to_str().unwrap()] {

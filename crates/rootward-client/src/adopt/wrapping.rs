@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use crate::import::{Client, CommandLine, FileVariables, Holder, Server, Transport, Why};
+use crate::import::{Client, ConfiguredCommand, FileVariables, Holder, Server, SuggestedBy, Transport};
 
 /// How a config file calls this program.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Caller {
+pub struct Invocation {
     /// The program's absolute path.
     pub path: String,
     /// Whether the bare name is enough.
@@ -22,14 +22,14 @@ pub enum Called {
     ByPath,
 }
 
-impl Caller {
+impl Invocation {
     /// The first word of a command.
     pub(super) fn word(&self) -> String {
         if self.called == Called::ByName { "rootward".to_owned() } else { self.path.clone() }
     }
 
     /// The first word of a wrapped command.
-    fn word_before(&self, line: &CommandLine) -> String {
+    fn word_before(&self, line: &ConfiguredCommand) -> String {
         // Clients look up a bare name on the `PATH` of the entry's own variables.
         let moved = line.variables.iter().chain(line.from_file.known()).any(|(name, _)| name == "PATH");
         if moved { self.path.clone() } else { self.word() }
@@ -123,7 +123,7 @@ impl NotWrapped {
 }
 
 /// What happens to a server of this client.
-pub fn judge(server: &Server, client: Client, holder: Holder, caller: &Caller) -> Verdict {
+pub fn judge(server: &Server, client: Client, holder: Holder, caller: &Invocation) -> Verdict {
     let Transport::Command(line) = &server.transport else { return Verdict::NotWrapped(NotWrapped::Remote) };
     match line.rootward_verb() {
         Some("wrap") => return Verdict::Wrapped,
@@ -155,13 +155,13 @@ pub fn usual_roots(server: &Server, client: Client) -> Vec<String> {
         Transport::Command(line) => client == Client::Codex && line.directory.is_none(),
         Transport::Remote(_) => false,
     };
-    let names_own = server.roots.iter().any(|root| root.why == Why::FileServer);
+    let names_own = server.roots.iter().any(|root| root.why == SuggestedBy::FileServer);
     if in_project && !names_own { vec![".".to_owned()] } else { Vec::new() }
 }
 
-impl CommandLine {
+impl ConfiguredCommand {
     /// The words that confine this server.
-    pub fn wrapping(&self, caller: &Caller, extras: &Extras) -> Wrapping {
+    pub fn wrapping(&self, caller: &Invocation, extras: &Extras) -> Wrapping {
         let mut before = vec![caller.word_before(self), "wrap".to_owned()];
         let mut option = |name: &str, value: &str| {
             // A value that looks like an option must be part of the same word.
@@ -224,15 +224,15 @@ fn steers_rootward(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::import::{Around, Form, parse};
+    use crate::import::{FileContext, Form, parse};
 
-    fn caller(called: Called) -> Caller {
-        Caller { path: "/opt/rootward".to_owned(), called }
+    fn caller(called: Called) -> Invocation {
+        Invocation { path: "/opt/rootward".to_owned(), called }
     }
 
     fn judged(client: Form, holder: Holder, entry: &str) -> Verdict {
         let text = format!("{{\"mcpServers\": {{\"a\": {entry}}}}}");
-        let found = parse(client, &text, &Around::default()).unwrap();
+        let found = parse(client, &text, &FileContext::default()).unwrap();
         judge(&found.servers[0], client.client(), holder, &caller(Called::ByName))
     }
 
@@ -267,7 +267,7 @@ mod tests {
     fn variables_in_a_file_are_judged_like_those_of_the_entry() {
         let text = r#"{"servers": {"a": {"command": "x", "env": {"A": "1"}, "envFile": "f"}}}"#;
         let judged = |holder: Holder, names: &[&str]| {
-            let mut found = parse(Form::VsCode, text, &Around::default()).unwrap();
+            let mut found = parse(Form::VsCode, text, &FileContext::default()).unwrap();
             let Transport::Command(line) = &mut found.servers[0].transport else { panic!() };
             let variables = names.iter().map(|name| ((*name).to_owned(), "secret".to_owned()));
             line.from_file = FileVariables::Known(variables.collect());
@@ -290,7 +290,7 @@ mod tests {
     #[test]
     fn a_file_that_a_server_could_write_does_not_hold_it() {
         let text = r#"{"servers": {"a": {"command": "x", "envFile": "f"}}}"#;
-        let mut found = parse(Form::VsCode, text, &Around::default()).unwrap();
+        let mut found = parse(Form::VsCode, text, &FileContext::default()).unwrap();
         let Transport::Command(line) = &mut found.servers[0].transport else { panic!() };
         line.from_file = FileVariables::Doubtful;
         let judged = judge(&found.servers[0], Client::VsCode, Holder::User, &caller(Called::ByName));
@@ -338,7 +338,7 @@ mod tests {
     #[test]
     fn codex_shares_no_directories() {
         let wrapped = |text: &str| {
-            let found = parse(Form::Codex, text, &Around::default()).unwrap();
+            let found = parse(Form::Codex, text, &FileContext::default()).unwrap();
             match judge(&found.servers[0], Client::Codex, Holder::User, &caller(Called::ByPath)) {
                 Verdict::Wrap(wrapping) => wrapping.before.join(" "),
                 other => panic!("{other:?}"),

@@ -23,7 +23,7 @@
 //! # Layout
 //!
 //! - [`Choices`], [`Choice`], [`Mark`]: the list, and what is marked in it. `joining.rs` builds it.
-//! - [`Difference`]: what a choice changes; [`Choices::save`] applies it.
+//! - [`ChoiceChanges`]: what a choice changes; [`Choices::save`] applies it.
 
 mod joining;
 mod saving;
@@ -38,7 +38,7 @@ use thiserror::Error;
 use crate::detect::Suggestion;
 use crate::store::{Audience, Kept, SavedRoot, usable_name};
 
-pub use saving::{ChangedMeanwhile, Difference};
+pub use saving::{ChangedMeanwhile, ChoiceChanges};
 
 /// Everything that can be chosen.
 #[derive(Clone, Debug)]

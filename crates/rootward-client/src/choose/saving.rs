@@ -8,7 +8,7 @@ use crate::store::{Document, Kept, Record, SavedRoot, YesOnRecord};
 
 /// What a choice changes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Difference<'c> {
+pub struct ChoiceChanges<'c> {
     /// New roots.
     pub added: Vec<&'c SavedRoot>,
     /// Roots whose access changes: the old access, and the root as it will be.
@@ -19,7 +19,7 @@ pub struct Difference<'c> {
     pub removed: Vec<&'c SavedRoot>,
 }
 
-impl Difference<'_> {
+impl ChoiceChanges<'_> {
     /// Whether nothing changes.
     pub fn is_empty(&self) -> bool {
         self.added.is_empty() && self.granted.is_empty() && self.renamed.is_empty() && self.removed.is_empty()
@@ -33,8 +33,8 @@ pub struct ChangedMeanwhile;
 
 impl Choices {
     /// What would change.
-    pub fn difference(&self) -> Difference<'_> {
-        let mut difference = Difference::default();
+    pub fn difference(&self) -> ChoiceChanges<'_> {
+        let mut difference = ChoiceChanges::default();
         for choice in &self.list {
             let was = choice.saved.and_then(|at| self.kept.roots.get(at));
             if let Some(was) = was.filter(|was| choice.mark == Mark::Chosen && was.name != choice.root.name) {

@@ -6,19 +6,19 @@ use std::path::PathBuf;
 use rootward_core::{Access, Shown};
 
 use super::entry::{self, Dialect};
-use super::model::{Enabled, Scope, SuggestedRoot, Why};
+use super::model::{Enabled, Scope, SuggestedBy, SuggestedRoot};
 use super::node::{Node, Value};
 use super::reader::Reader;
-use super::variables::{Around, Syntax};
+use super::variables::{FileContext, Syntax};
 
 pub(super) const DIALECT: Dialect = Dialect { syntax: Syntax::Shell, ..Dialect::USUAL };
 
 /// `~/.claude.json`: `mcpServers`, and the same for each of `projects`.
-pub(super) fn state(reader: &mut Reader<'_>, top: &Node, around: &Around) {
+pub(super) fn state(reader: &mut Reader<'_>, top: &Node, around: &FileContext) {
     entry::all(reader, top, "mcpServers", &Scope::User, DIALECT, around);
     for project in reader.table(top, "projects") {
         let place = Some(PathBuf::from(&project.name)).filter(|place| place.is_absolute());
-        let there = Around { project: place.clone(), ..around.clone() };
+        let there = FileContext { project: place.clone(), ..around.clone() };
         let first = reader.servers_so_far();
         entry::all(reader, &project.node, "mcpServers", &Scope::Project(project.name.clone()), DIALECT, &there);
         let within = format!("project `{}`", Shown::new(&project.name));
@@ -32,19 +32,24 @@ pub(super) fn state(reader: &mut Reader<'_>, top: &Node, around: &Around) {
         let trusted = project.node.get("hasTrustDialogAccepted").map(|node| &node.value);
         if matches!(trusted, Some(Value::Truth(true))) {
             let text = project.name.clone();
-            reader.root(SuggestedRoot { text, path: place, access: Access::READ_WRITE, why: Why::TrustedProject });
+            reader.root(SuggestedRoot {
+                text,
+                path: place,
+                access: Access::READ_WRITE,
+                why: SuggestedBy::TrustedProject,
+            });
         }
     }
 }
 
 /// `.mcp.json`.
-pub(super) fn servers(reader: &mut Reader<'_>, top: &Node, around: &Around) {
+pub(super) fn servers(reader: &mut Reader<'_>, top: &Node, around: &FileContext) {
     entry::all(reader, top, "mcpServers", &entry::scope(around), DIALECT, around);
 }
 
 /// `settings.json` and `settings.local.json`: `permissions.additionalDirectories`, relative to the project in
 /// projects.
-pub(super) fn settings(reader: &mut Reader<'_>, top: &Node, around: &Around) {
+pub(super) fn settings(reader: &mut Reader<'_>, top: &Node, around: &FileContext) {
     const KEY: &str = "permissions.additionalDirectories";
     let Some(permissions) = top.get("permissions") else { return };
     let Ok(directories) = reader.texts(permissions, "`permissions`", "additionalDirectories") else { return };
@@ -53,6 +58,6 @@ pub(super) fn settings(reader: &mut Reader<'_>, top: &Node, around: &Around) {
         let below = around.project.as_ref().filter(|_| relative && !text.is_empty());
         // Keep `..`: where it leads is decided on disk.
         let path = below.map(|project| project.join(&text)).or_else(|| around.resolve(&text, Syntax::Shell));
-        reader.root(SuggestedRoot { text, path, access: Access::READ_WRITE, why: Why::Listed(KEY) });
+        reader.root(SuggestedRoot { text, path, access: Access::READ_WRITE, why: SuggestedBy::Listed(KEY) });
     }
 }

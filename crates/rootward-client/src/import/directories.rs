@@ -5,8 +5,8 @@
 
 use rootward_core::Access;
 
-use super::model::{CommandLine, SuggestedRoot, Why};
-use super::variables::{Around, Syntax};
+use super::model::{ConfiguredCommand, SuggestedBy, SuggestedRoot};
+use super::variables::{FileContext, Syntax};
 
 /// File servers that take directories as arguments, by the last part of their name.
 const FILE_SERVERS: [&str; 3] = ["server-filesystem", "mcp-server-filesystem", "rust-mcp-filesystem"];
@@ -42,17 +42,17 @@ const SWITCHES: [&str; 5] = ["-y", "--yes", "-q", "--quiet", "--"];
 const MOST: usize = 64;
 
 /// The directories that a command line names.
-pub(super) fn of(line: &CommandLine, syntax: Syntax, around: &Around) -> Vec<SuggestedRoot> {
-    let mut found: Vec<(String, Access, Why)> = Vec::new();
+pub(super) fn of(line: &ConfiguredCommand, syntax: Syntax, around: &FileContext) -> Vec<SuggestedRoot> {
+    let mut found: Vec<(String, Access, SuggestedBy)> = Vec::new();
     if let Some(directory) = &line.directory {
-        found.push((directory.clone(), Access::READ_WRITE, Why::WorkingDirectory));
+        found.push((directory.clone(), Access::READ_WRITE, SuggestedBy::WorkingDirectory));
     }
     let program = base_name(&line.program);
     if CONTAINERS.contains(&program) {
         mounts(&line.arguments, &mut found);
     } else if let Some(arguments) = of_file_server(line) {
         let directories = arguments.iter().filter(|word| !word.starts_with('-') && !word.is_empty());
-        found.extend(directories.map(|word| (word.clone(), Access::READ_WRITE, Why::FileServer)));
+        found.extend(directories.map(|word| (word.clone(), Access::READ_WRITE, SuggestedBy::FileServer)));
     } else {
         arguments(program, &line.arguments, &mut found);
     }
@@ -70,7 +70,7 @@ pub(super) fn of(line: &CommandLine, syntax: Syntax, around: &Around) -> Vec<Sug
     roots
 }
 
-impl CommandLine {
+impl ConfiguredCommand {
     /// Whether it starts a container: what runs there is not a child of the program, so confining the program does
     /// not confine it.
     pub fn starts_container(&self) -> bool {
@@ -95,7 +95,7 @@ fn base_name(program: &str) -> &str {
 }
 
 /// The words after the name of a file server.
-fn of_file_server(line: &CommandLine) -> Option<&[String]> {
+fn of_file_server(line: &ConfiguredCommand) -> Option<&[String]> {
     let is_one = |word: &str| {
         let word = word.strip_suffix("/dist/index.js").unwrap_or(word);
         let name = base_name(word.trim_end_matches('/'));
@@ -109,7 +109,7 @@ fn of_file_server(line: &CommandLine) -> Option<&[String]> {
 }
 
 /// Options whose names suggest a directory, and arguments that are paths.
-fn arguments(program: &str, words: &[String], found: &mut Vec<(String, Access, Why)>) {
+fn arguments(program: &str, words: &[String], found: &mut Vec<(String, Access, SuggestedBy)>) {
     // How many words are left before the server's own.
     let mut before_server = match program {
         _ if RUNNERS.contains(&program) => 1,
@@ -129,7 +129,7 @@ fn arguments(program: &str, words: &[String], found: &mut Vec<(String, Access, W
                 let value = value.or_else(|| words.next_if(|next| !next.starts_with('-')).map(String::as_str));
                 // A URL is not a directory, and may contain a password.
                 let value = value.filter(|value| !value.contains("://"));
-                found.extend(value.map(|value| (value.to_owned(), Access::READ_WRITE, Why::Option(written))));
+                found.extend(value.map(|value| (value.to_owned(), Access::READ_WRITE, SuggestedBy::Option(written))));
                 before = None;
             } else {
                 before = value.is_none().then_some(word);
@@ -139,7 +139,7 @@ fn arguments(program: &str, words: &[String], found: &mut Vec<(String, Access, W
         // A word after an unknown option may be its value, and a file.
         let stands_alone = before.is_none_or(|option| SWITCHES.contains(&option));
         if before_server == 0 && stands_alone && looks_like_directory(word) {
-            found.push((word.clone(), Access::READ_WRITE, Why::Argument));
+            found.push((word.clone(), Access::READ_WRITE, SuggestedBy::Argument));
         }
         before_server = before_server.saturating_sub(usize::from(stands_alone));
         before = None;
@@ -166,7 +166,7 @@ fn looks_like_directory(word: &str) -> bool {
 }
 
 /// What is mounted into a container from outside: `-v FROM:TO[:ro]` and `--mount type=bind,source=FROM,…`.
-fn mounts(words: &[String], found: &mut Vec<(String, Access, Why)>) {
+fn mounts(words: &[String], found: &mut Vec<(String, Access, SuggestedBy)>) {
     let mut words = words.iter();
     while let Some(word) = words.next() {
         let (option, value) = match word.split_once('=') {
@@ -179,7 +179,7 @@ fn mounts(words: &[String], found: &mut Vec<(String, Access, Why)>) {
             "--mount" => value().and_then(bound),
             _ => None,
         };
-        found.extend(mount.map(|(from, access)| (from, access, Why::Mount)));
+        found.extend(mount.map(|(from, access)| (from, access, SuggestedBy::Mount)));
     }
 }
 
@@ -225,7 +225,7 @@ mod tests {
         let mut words = words.iter().map(|word| (*word).to_owned());
         let program = words.next().unwrap();
         let arguments = words.collect();
-        let line = CommandLine {
+        let line = ConfiguredCommand {
             program,
             arguments,
             variables: Vec::new(),
@@ -234,7 +234,7 @@ mod tests {
             from_file: crate::import::FileVariables::Unread,
             directory: None,
         };
-        let around = Around { home: Some("/home/me".into()), project: None };
+        let around = FileContext { home: Some("/home/me".into()), project: None };
         let found = of(&line, Syntax::Editor, &around);
         let found: Vec<(String, String)> = found
             .iter()

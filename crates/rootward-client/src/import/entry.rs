@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use rootward_core::Shown;
 
-use super::model::{CommandLine, Enabled, FileVariables, Remote, Scope, Server, Transport};
+use super::model::{ConfiguredCommand, Enabled, FileVariables, Remote, Scope, Server, Transport};
 use super::node::{Node, Value};
 use super::places::Form;
 use super::reader::{Noted, Reader, Takes};
-use super::variables::{Around, Syntax};
+use super::variables::{FileContext, Syntax};
 use super::{claude_code, claude_desktop, codex, cursor, directories, gemini, opencode, vscode, windsurf, zed};
 
 /// What differs between clients.
@@ -103,7 +103,14 @@ impl Dialect {
 }
 
 /// The servers below a key, each in this scope.
-pub(super) fn all(reader: &mut Reader<'_>, top: &Node, key: &str, scope: &Scope, dialect: Dialect, around: &Around) {
+pub(super) fn all(
+    reader: &mut Reader<'_>,
+    top: &Node,
+    key: &str,
+    scope: &Scope,
+    dialect: Dialect,
+    around: &FileContext,
+) {
     for entry in reader.table(top, key) {
         let within = format!("server `{}`", Shown::new(&entry.name));
         if entry.again {
@@ -123,7 +130,7 @@ fn one(
     within: &str,
     scope: &Scope,
     dialect: Dialect,
-    around: &Around,
+    around: &FileContext,
 ) -> Result<Server, Noted> {
     if !matches!(node.value, Value::Table(_)) {
         return Err(reader.note(node.at, format!("{within} is a table, not {}", node.kind())));
@@ -157,7 +164,7 @@ fn transport(reader: &mut Reader<'_>, node: &Node, within: &str, dialect: Dialec
                 key.map(|key| reader.text(node, within, key)).transpose().map(Option::flatten)
             };
             let (variables_file, directory) = (text(dialect.variables_file)?, text(Some("cwd"))?);
-            Ok(Transport::Command(CommandLine {
+            Ok(Transport::Command(ConfiguredCommand {
                 program,
                 arguments,
                 variables: reader.pairs(holder, within, dialect.variables, dialect.takes)?,
@@ -212,7 +219,7 @@ fn words<'n>(
 }
 
 /// The scope of a file's servers: a project, if the file is in one.
-pub(super) fn scope(around: &Around) -> Scope {
+pub(super) fn scope(around: &FileContext) -> Scope {
     let text = |project: &PathBuf| project.to_string_lossy().into_owned();
     around.project.as_ref().map_or(Scope::User, |project| Scope::Project(text(project)))
 }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use rootward_testkit::fuzz;
 use serde_json::{Map, Value, json};
 
-use super::{Around, Form, Transport, parse, secrets};
+use super::{FileContext, Form, Transport, parse, secrets};
 
 /// Pieces of the files, and a few multi-byte characters.
 pub(crate) const PIECES: [&str; 56] = [
@@ -72,7 +72,7 @@ fn any_text_is_answered() {
     let text =
         vec(prop_oneof![8 => proptest::sample::select(&PIECES[..]).prop_map(str::to_owned), 1 => ".{0,3}"], 0..40);
     let form = proptest::sample::select(&Form::ALL[..]);
-    let around = Around { home: Some("/home/me".into()), project: Some("/p".into()) };
+    let around = FileContext { home: Some("/home/me".into()), project: Some("/p".into()) };
     fuzz::run(&(form, text), |(form, text)| {
         let text = text.concat();
         let Ok(found) = parse(form, &text, &around) else { return Ok(()) };
@@ -116,8 +116,8 @@ fn a_command_is_what_the_file_says() {
         let entry = |(program, arguments): &(String, Vec<String>)| json!({ "command": program, "args": arguments });
         let entries: Map<String, Value> = servers.iter().map(|(name, line)| (name.clone(), entry(line))).collect();
         let text = json!({ "mcpServers": entries }).to_string();
-        let found =
-            parse(Form::Cursor, &text, &Around::default()).map_err(|error| TestCaseError::fail(error.to_string()))?;
+        let found = parse(Form::Cursor, &text, &FileContext::default())
+            .map_err(|error| TestCaseError::fail(error.to_string()))?;
         let usable = |(program, arguments): &(String, Vec<String>)| {
             !program.trim().is_empty() && !program.contains('\0') && !arguments.iter().any(|word| word.contains('\0'))
         };

@@ -47,12 +47,12 @@ mod windsurf;
 mod zed;
 
 pub use model::{
-    Client, CommandLine, Enabled, FileVariables, Found, Holder, Import, ImportError, Imported, Remote, Scope, Server,
-    SuggestedRoot, Transport, Unread, Why,
+    Client, ConfiguredCommand, Enabled, FileContents, FileVariables, Holder, Import, ImportError, Imported, Remote,
+    Scope, Server, SuggestedBy, SuggestedRoot, Transport, UnreadFile,
 };
 pub use places::{Form, Place, Platform, project_files, user_files};
 pub use reading::{project, user_ambient};
-pub use variables::Around;
+pub use variables::FileContext;
 
 pub(crate) use entry::CommandShape;
 pub(crate) use node::{Entry, JSON, Node, Value};
@@ -71,7 +71,7 @@ pub(crate) fn tree(form: Form, text: &str) -> Result<Node, Mistake> {
 /// # Errors
 ///
 /// If the text is not in its format at all: then nothing in it can be trusted.
-pub fn parse(form: Form, text: &str, around: &Around) -> Result<Found, Mistake> {
+pub fn parse(form: Form, text: &str, around: &FileContext) -> Result<FileContents, Mistake> {
     let top = tree(form, text)?;
     let mut reader = Reader::new(text);
     match form {

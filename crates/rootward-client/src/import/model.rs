@@ -84,7 +84,7 @@ pub struct Import {
     /// The files that exist.
     pub files: Vec<Imported>,
     /// The files that exist but could not be read.
-    pub unread: Vec<Unread>,
+    pub unread: Vec<UnreadFile>,
 }
 
 /// One file.
@@ -97,12 +97,12 @@ pub struct Imported {
     /// Who wrote it.
     pub holder: Holder,
     /// What it says.
-    pub found: Found,
+    pub found: FileContents,
 }
 
 /// A file that could not be read.
 #[derive(Debug)]
-pub struct Unread {
+pub struct UnreadFile {
     /// Its client.
     pub client: Client,
     /// Its path.
@@ -122,7 +122,7 @@ pub enum Holder {
 
 /// What a file says.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Found {
+pub struct FileContents {
     /// The servers, in the file's order.
     pub servers: Vec<Server>,
     /// Directories that the file names for the client itself.
@@ -168,14 +168,14 @@ pub enum Enabled {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Transport {
     /// As a process of its own.
-    Command(CommandLine),
+    Command(ConfiguredCommand),
     /// Over the network.
     Remote(Remote),
 }
 
 /// A command as written in the file: the client expands its variables.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct CommandLine {
+pub struct ConfiguredCommand {
     /// The program.
     pub program: String,
     /// Its arguments.
@@ -233,12 +233,12 @@ pub struct SuggestedRoot {
     /// The access that the server uses it with.
     pub access: Access,
     /// Why it is suggested.
-    pub why: Why,
+    pub why: SuggestedBy,
 }
 
 /// Why a directory is suggested.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum Why {
+pub enum SuggestedBy {
     /// It is an argument of a file server.
     FileServer,
     /// The value of this option.
@@ -255,16 +255,16 @@ pub enum Why {
     TrustedProject,
 }
 
-impl fmt::Display for Why {
+impl fmt::Display for SuggestedBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Why::FileServer => f.write_str("the file server is given it"),
-            Why::Option(name) => write!(f, "given as `{}`", rootward_core::Shown::new(name)),
-            Why::Argument => f.write_str("an argument that is a path"),
-            Why::Mount => f.write_str("mounted into the container"),
-            Why::WorkingDirectory => f.write_str("where it is started"),
-            Why::Listed(key) => write!(f, "in `{key}`"),
-            Why::TrustedProject => f.write_str("a trusted project"),
+            SuggestedBy::FileServer => f.write_str("the file server is given it"),
+            SuggestedBy::Option(name) => write!(f, "given as `{}`", rootward_core::Shown::new(name)),
+            SuggestedBy::Argument => f.write_str("an argument that is a path"),
+            SuggestedBy::Mount => f.write_str("mounted into the container"),
+            SuggestedBy::WorkingDirectory => f.write_str("where it is started"),
+            SuggestedBy::Listed(key) => write!(f, "in `{key}`"),
+            SuggestedBy::TrustedProject => f.write_str("a trusted project"),
         }
     }
 }

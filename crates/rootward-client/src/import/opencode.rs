@@ -3,7 +3,7 @@
 use super::entry::{self, CommandShape, Dialect};
 use super::node::Node;
 use super::reader::Reader;
-use super::variables::{Around, Syntax};
+use super::variables::{FileContext, Syntax};
 
 pub(super) const DIALECT: Dialect = Dialect {
     variables: "environment",
@@ -14,6 +14,6 @@ pub(super) const DIALECT: Dialect = Dialect {
     ..Dialect::USUAL
 };
 
-pub(super) fn config(reader: &mut Reader<'_>, top: &Node, around: &Around) {
+pub(super) fn config(reader: &mut Reader<'_>, top: &Node, around: &FileContext) {
     entry::all(reader, top, "mcp", &entry::scope(around), DIALECT, around);
 }

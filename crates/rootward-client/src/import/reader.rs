@@ -2,7 +2,7 @@
 
 use rootward_core::Shown;
 
-use super::model::{Found, Server, SuggestedRoot};
+use super::model::{FileContents, Server, SuggestedRoot};
 use super::node::{Entry, Node, Value};
 use crate::store::Mistake;
 
@@ -24,15 +24,15 @@ pub(super) struct Noted;
 
 pub(super) struct Reader<'t> {
     text: &'t str,
-    found: Found,
+    found: FileContents,
 }
 
 impl<'t> Reader<'t> {
     pub(super) fn new(text: &'t str) -> Reader<'t> {
-        Reader { text, found: Found::default() }
+        Reader { text, found: FileContents::default() }
     }
 
-    pub(super) fn found(self) -> Found {
+    pub(super) fn found(self) -> FileContents {
         self.found
     }
 

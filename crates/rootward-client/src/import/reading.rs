@@ -9,9 +9,9 @@ use rootward_core::env::Environment;
 use rootward_core::{Access, Grant, GrantError};
 use rustix::fs::OFlags;
 
-use super::model::{Client, Holder, Import, ImportError, Imported, Unread};
+use super::model::{Client, Holder, Import, ImportError, Imported, UnreadFile};
 use super::places::{Form, Platform, project_files, user_files};
-use super::variables::Around;
+use super::variables::FileContext;
 use crate::store::Mistake;
 
 /// The largest file of the user to read: `.claude.json` contains much else.
@@ -22,7 +22,7 @@ const LARGEST_OF_PROJECT: u64 = 1 << 20;
 /// Reads the user's own files of these clients.
 pub fn user_ambient(clients: &[Client], environment: &Environment) -> Import {
     let platform = Platform::NATIVE;
-    let around = Around { home: platform.home(environment), project: None };
+    let around = FileContext { home: platform.home(environment), project: None };
     let mut import = Import::default();
     for place in user_files(platform, environment) {
         if clients.contains(&place.form.client()) {
@@ -35,7 +35,7 @@ pub fn user_ambient(clients: &[Client], environment: &Environment) -> Import {
 
 /// Reads the files of these clients in a readable project.
 pub fn project(clients: &[Client], project: &Grant, home: Option<&Path>) -> Import {
-    let around = Around { home: home.map(Path::to_owned), project: Some(project.path()) };
+    let around = FileContext { home: home.map(Path::to_owned), project: Some(project.path()) };
     let mut import = Import::default();
     for (form, name) in project_files() {
         if clients.contains(&form.client()) {
@@ -53,7 +53,7 @@ impl Import {
         file: &Path,
         holder: Holder,
         bytes: Result<Option<Vec<u8>>, ImportError>,
-        around: &Around,
+        around: &FileContext,
     ) {
         let (client, file) = (form.client(), file.to_owned());
         let found = match bytes {
@@ -65,7 +65,7 @@ impl Import {
         };
         match found {
             Ok(found) => self.files.push(Imported { client, file, holder, found }),
-            Err(error) => self.unread.push(Unread { client, file, error }),
+            Err(error) => self.unread.push(UnreadFile { client, file, error }),
         }
     }
 

@@ -3,14 +3,14 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use super::{Around, Client, Enabled, Form, Found, Scope, Transport, parse};
+use super::{Client, Enabled, FileContents, FileContext, Form, Scope, Transport, parse};
 
-pub(super) fn around(project: Option<&str>) -> Around {
-    Around { home: Some("/home/me".into()), project: project.map(Into::into) }
+pub(super) fn around(project: Option<&str>) -> FileContext {
+    FileContext { home: Some("/home/me".into()), project: project.map(Into::into) }
 }
 
 /// A line for everything that was found.
-fn told(found: &Found) -> String {
+fn told(found: &FileContents) -> String {
     let mut told = String::new();
     let roots = |told: &mut String, roots: &[super::SuggestedRoot], indent: &str| {
         for root in roots {
@@ -102,7 +102,7 @@ fn what_is_not_understood_is_told_and_the_rest_read() {
         ",
     );
     for nothing in ["", " \n", "{}", "[]", "null", "// nothing", "{\"mcpServers\": {}}"] {
-        assert_eq!(parse(Form::ClaudeDesktop, nothing, &around(None)).unwrap(), Found::default(), "{nothing:?}");
+        assert_eq!(parse(Form::ClaudeDesktop, nothing, &around(None)).unwrap(), FileContents::default(), "{nothing:?}");
     }
 }
 

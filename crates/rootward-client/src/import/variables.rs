@@ -7,7 +7,7 @@ const LONGEST: usize = 4096;
 
 /// The context of a file.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Around {
+pub struct FileContext {
     /// The user's home.
     pub home: Option<PathBuf>,
     /// The project that the file belongs to.
@@ -29,7 +29,7 @@ pub(crate) enum Syntax {
     Opencode,
 }
 
-impl Around {
+impl FileContext {
     /// The absolute path that a text means. `None` if it is relative, for another system, or contains a variable
     /// whose value only the client knows.
     pub(crate) fn resolve(&self, text: &str, syntax: Syntax) -> Option<PathBuf> {
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn what_is_known_is_filled_in_and_nothing_else() {
-        let around = Around { home: Some("/home/me".into()), project: Some("/home/me/app".into()) };
+        let around = FileContext { home: Some("/home/me".into()), project: Some("/home/me/app".into()) };
         let check = |syntax, text: &str, expect: Option<&str>| {
             assert_eq!(around.resolve(text, syntax), expect.map(PathBuf::from), "{text}");
         };
@@ -110,7 +110,7 @@ mod tests {
         check(Syntax::Editor, "${env:HOME}/src", Some("/home/me/src"));
         check(Syntax::Editor, "${env:OTHER}/src", None);
         check(Syntax::Editor, "${input:where}", None);
-        assert_eq!(Around::default().resolve("~/x", Syntax::Nothing), None);
-        assert_eq!(Around::default().resolve("${workspaceFolder}", Syntax::Editor), None);
+        assert_eq!(FileContext::default().resolve("~/x", Syntax::Nothing), None);
+        assert_eq!(FileContext::default().resolve("${workspaceFolder}", Syntax::Editor), None);
     }
 }

@@ -3,10 +3,10 @@
 use super::entry::{self, CommandShape, Dialect};
 use super::node::Node;
 use super::reader::Reader;
-use super::variables::Around;
+use super::variables::FileContext;
 
 pub(super) const DIALECT: Dialect = Dialect { command: CommandShape::Table, ..Dialect::USUAL };
 
-pub(super) fn settings(reader: &mut Reader<'_>, top: &Node, around: &Around) {
+pub(super) fn settings(reader: &mut Reader<'_>, top: &Node, around: &FileContext) {
     entry::all(reader, top, "context_servers", &entry::scope(around), DIALECT, around);
 }

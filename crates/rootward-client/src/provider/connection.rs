@@ -7,7 +7,7 @@ use tokio::sync::Notify;
 
 use crate::consent::Wish;
 
-use super::server::{Choice, Server};
+use super::server::{RootChoice, Server};
 use super::shares::{Look, Shares, still_there_ambient};
 use super::view::View;
 
@@ -27,7 +27,7 @@ pub(super) struct Connection {
 /// The changing part of a connection.
 #[derive(Debug)]
 struct Mind {
-    choice: Choice,
+    choice: RootChoice,
     /// Consents for this connection only.
     once: Vec<Wish>,
     /// What it sees, as of the last settled change.
@@ -50,7 +50,7 @@ impl Connection {
         &self.server
     }
 
-    pub(super) fn choose(&self, choice: Choice) {
+    pub(super) fn choose(&self, choice: RootChoice) {
         self.mind().choice = choice;
     }
 
@@ -65,7 +65,7 @@ impl Connection {
             (mind.choice.clone(), mind.once.clone())
         };
         let set = match (&choice, look) {
-            (Choice::HostVouches(set), _) => still_there_ambient(set),
+            (RootChoice::HostVouches(set), _) => still_there_ambient(set),
             (_, Ok(look)) => look.set_ambient(self.server.name.as_deref(), &once),
             (_, Err(reason)) => return View::Unknown((*reason).into()),
         };

@@ -42,8 +42,8 @@
 //! # What is told
 //!
 //! Servers are told only what the user consented to: [`Shares`] is built from the store and the session's
-//! [`Consents`](crate::consent::Consents), and a [`Permit`] from a consent for once. [`Choice`] narrows that for one
-//! server; only [`Choice::HostVouches`] goes beyond it, on the host's responsibility. They are told only what
+//! [`Consents`](crate::consent::Consents), and a [`Permit`] from a consent for once. [`RootChoice`] narrows that for one
+//! server; only [`RootChoice::HostVouches`] goes beyond it, on the host's responsibility. They are told only what
 //! exists: a root that is missing or replaced by a link is left out, and so is one whose path is not UTF-8. A remote
 //! server ([`Locality::Remote`]) is told nothing unless the user says so.
 //!
@@ -98,7 +98,7 @@ use connection::Connection;
 
 pub use answer::refused_root;
 pub use provided::Provided;
-pub use server::{Choice, Declaration, LocalPaths, Locality, Server};
+pub use server::{Declaration, LocalPaths, Locality, RootChoice, Server};
 pub use shares::Shares;
 
 /// How changes are announced and how lists are split.
@@ -171,7 +171,7 @@ impl Provider {
     }
 
     /// Changes which roots the connected servers of this name are told.
-    pub fn choose(&self, name: &str, choice: &Choice) {
+    pub fn choose(&self, name: &str, choice: &RootChoice) {
         self.shared.change(|state| {
             for connection in state.named(Some(name)) {
                 connection.choose(choice.clone());

@@ -12,7 +12,7 @@ pub struct Server {
     /// Where it runs.
     pub locality: Locality,
     /// Which roots it is told.
-    pub choice: Choice,
+    pub choice: RootChoice,
     /// Whether it is told that there are roots.
     pub declaration: Declaration,
 }
@@ -39,7 +39,7 @@ pub enum LocalPaths {
 
 /// Which roots a server is told.
 #[derive(Clone, Debug, Default)]
-pub enum Choice {
+pub enum RootChoice {
     /// All that the user consented to for a server of this name.
     #[default]
     Consented,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rootward_core::{Access, PathStyle, PlacedRoot, RootSet, RootUri};
 use rootward_protocol::ContentNumber;
 
-use super::server::{Choice, LocalPaths, Locality};
+use super::server::{LocalPaths, Locality, RootChoice};
 
 /// One root as sent to a server.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -30,7 +30,7 @@ pub(super) enum View {
 
 impl View {
     /// What a server of this locality is told about a set.
-    pub(super) fn new(set: &RootSet, locality: Locality, choice: &Choice) -> View {
+    pub(super) fn new(set: &RootSet, locality: Locality, choice: &RootChoice) -> View {
         // SECURITY: remote servers have no business with paths of this machine
         // (test: a_server_elsewhere_is_told_nothing)
         if locality == Locality::Remote(LocalPaths::Withheld) {
@@ -39,8 +39,8 @@ impl View {
         // SECURITY: a choice removes roots, but must not remove one that closes a part of another root
         // (test: a_choice_does_not_open_what_is_closed_in_it)
         let chosen = |root: &&PlacedRoot| match choice {
-            Choice::Only(places) => places.contains(&root.place) || closes(root, set, places),
-            Choice::Consented | Choice::HostVouches(_) => true,
+            RootChoice::Only(places) => places.contains(&root.place) || closes(root, set, places),
+            RootChoice::Consented | RootChoice::HostVouches(_) => true,
         };
         let told = |root: &&PlacedRoot| !root.root.access.is_empty() || lies_in_another(root, set);
         View::Known(set.roots().iter().filter(chosen).filter(told).filter_map(Entry::new).collect())

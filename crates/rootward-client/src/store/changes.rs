@@ -9,7 +9,7 @@ use super::saved::{Insistence, Kept, Restrict, SavedRoot};
 
 /// What happened to one root.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Change {
+pub enum SavedChange {
     /// It is new.
     Added(SavedRoot),
     /// It is gone.
@@ -25,7 +25,7 @@ pub enum Change {
 
 /// The differences, in file order; removed roots first.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Changes(Vec<Change>);
+pub struct Changes(Vec<SavedChange>);
 
 impl Changes {
     /// Compares two states. Entries are matched by path and audience, and otherwise by path.
@@ -39,17 +39,17 @@ impl Changes {
                 *found = old.iter_mut().find(|root| root.is_some_and(|root| same(root, new))).and_then(Option::take);
             }
         }
-        let removed = old.into_iter().flatten().cloned().map(Change::Removed);
+        let removed = old.into_iter().flatten().cloned().map(SavedChange::Removed);
         let others = pairs.into_iter().filter_map(|(found, new)| match found {
-            None => Some(Change::Added(new.clone())),
+            None => Some(SavedChange::Added(new.clone())),
             Some(old) if old == new => None,
-            Some(old) => Some(Change::Changed { before: old.clone(), after: new.clone() }),
+            Some(old) => Some(SavedChange::Changed { before: old.clone(), after: new.clone() }),
         });
         Changes(removed.chain(others).collect())
     }
 
     /// Each of them.
-    pub fn iter(&self) -> std::slice::Iter<'_, Change> {
+    pub fn iter(&self) -> std::slice::Iter<'_, SavedChange> {
         self.0.iter()
     }
 
@@ -65,22 +65,22 @@ impl Changes {
 }
 
 impl<'c> IntoIterator for &'c Changes {
-    type Item = &'c Change;
-    type IntoIter = std::slice::Iter<'c, Change>;
+    type Item = &'c SavedChange;
+    type IntoIter = std::slice::Iter<'c, SavedChange>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
     }
 }
 
-impl Change {
+impl SavedChange {
     /// A name and access that changed together are two events.
     fn events(&self, record: &Record<'_>) -> Vec<ChangeEvent> {
         let event = |change, root| event(change, root, Yes::Always, record);
         match self {
-            Change::Added(root) => vec![event(RootChange::Add, root)],
-            Change::Removed(root) => vec![event(RootChange::Remove, root)],
-            Change::Changed { before, after } => {
+            SavedChange::Added(root) => vec![event(RootChange::Add, root)],
+            SavedChange::Removed(root) => vec![event(RootChange::Remove, root)],
+            SavedChange::Changed { before, after } => {
                 let renamed = (before.name != after.name).then(|| event(RootChange::Rename, after));
                 let but_for_the_name = SavedRoot { name: after.name.clone(), ..before.clone() };
                 let granted = (but_for_the_name != *after).then(|| event(RootChange::Grant, after));

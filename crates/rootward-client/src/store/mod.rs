@@ -53,12 +53,12 @@ use rootward_core::{Audit, Shown, WritableRecord};
 use thiserror::Error;
 
 pub(crate) use changes::event as change_event;
-pub use changes::{Change, Changes};
+pub use changes::{Changes, SavedChange};
 pub use current::Current;
 pub use document::{Document, access_text};
 pub use mistake::Mistake;
 pub use more::More;
-pub use placing::Found;
+pub use placing::FoundRoots;
 pub use reading::{access, usable_name, usable_pattern};
 pub use saved::{Audience, Insistence, Kept, Restrict, SavedRoot, YesOnRecord};
 

@@ -16,16 +16,16 @@ const ANY_NAME: &str = ".rootward";
 
 /// What was found for a saved root: itself, or its matches.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Found {
+pub struct FoundRoots {
     /// What is shared.
     pub placed: Vec<PlacedRoot>,
     /// Matches of a pattern that are not shared.
     pub left_out: Vec<RefusedRoot>,
 }
 
-impl Found {
+impl FoundRoots {
     /// Itself, or why nothing is shared.
-    fn or_why(self) -> Result<Found, WhyRefused> {
+    fn or_why(self) -> Result<FoundRoots, WhyRefused> {
         match (self.placed.first(), self.left_out.first()) {
             (None, Some(refused)) => Err(refused.reason.clone()),
             (None, None) => Err(WhyRefused::Missing),
@@ -75,7 +75,7 @@ impl SavedRoot {
     }
 
     /// Finds it, or its matches, on disk.
-    pub(crate) fn find_all_ambient(&self, home: Option<&Path>) -> Result<Found, WhyRefused> {
+    pub(crate) fn find_all_ambient(&self, home: Option<&Path>) -> Result<FoundRoots, WhyRefused> {
         let real = home.map(real_ambient);
         let mut validation = Validation::new(home.map(Path::to_owned));
         if let Some(real) = &real {
@@ -92,7 +92,7 @@ impl SavedRoot {
         if let (true, Some(refused)) = (set.is_empty(), set.refused().first()) {
             return Err(refused.reason.clone());
         }
-        let mut found = Found { placed: Vec::new(), left_out: set.refused().to_vec() };
+        let mut found = FoundRoots { placed: Vec::new(), left_out: set.refused().to_vec() };
         for placed in set.roots() {
             match may_be_entered_ambient(placed) {
                 Ok(()) => found.placed.push(placed.clone()),
@@ -149,7 +149,7 @@ impl Kept {
         &self,
         peer: Option<&str>,
         written: &Material,
-        find: impl Fn(&SavedRoot) -> Result<Found, WhyRefused>,
+        find: impl Fn(&SavedRoot) -> Result<FoundRoots, WhyRefused>,
     ) -> RootSet {
         let mut placed = Vec::new();
         let mut refused = Vec::new();
@@ -173,8 +173,8 @@ impl Kept {
         &self,
         saved: &SavedRoot,
         written: &Material,
-        find: impl Fn(&SavedRoot) -> Result<Found, WhyRefused>,
-    ) -> Result<Found, WhyRefused> {
+        find: impl Fn(&SavedRoot) -> Result<FoundRoots, WhyRefused>,
+    ) -> Result<FoundRoots, WhyRefused> {
         if saved.pattern.is_none() {
             return find(saved);
         }
@@ -188,8 +188,8 @@ impl Kept {
         &'k self,
         peer: Option<&'k str>,
         written: &Material,
-        find: impl Fn(&SavedRoot) -> Result<Found, WhyRefused>,
-    ) -> Vec<(&'k SavedRoot, Result<Found, WhyRefused>)> {
+        find: impl Fn(&SavedRoot) -> Result<FoundRoots, WhyRefused>,
+    ) -> Vec<(&'k SavedRoot, Result<FoundRoots, WhyRefused>)> {
         let mut all = Vec::new();
         for saved in self.for_peer(peer) {
             // A root without access only matters if it takes something away from a root above.
@@ -220,7 +220,7 @@ impl Kept {
         let is_open_without = |one: &PlacedRoot| {
             firm.iter().any(|other| other.holds(&one.place) && other.root.access.contains(one.root.access))
         };
-        let judge = |saved: &SavedRoot, found: Found| {
+        let judge = |saved: &SavedRoot, found: FoundRoots| {
             // SECURITY: a directory that a confined server created must not become a root because a pattern matches
             // it
             // (test: a_saved_pattern_matches_nothing_that_a_server_could_have_made)
@@ -231,7 +231,7 @@ impl Kept {
                 left_out(one, WhyRefused::PlantedMatch(holder))
             };
             let left_out = found.left_out.into_iter().chain(planted.iter().map(why)).collect();
-            Found { placed, left_out }.or_why()
+            FoundRoots { placed, left_out }.or_why()
         };
         all.into_iter().map(|(saved, found)| (saved, found.and_then(|found| judge(saved, found)))).collect()
     }

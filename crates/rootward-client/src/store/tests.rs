@@ -235,7 +235,7 @@ fn the_last_good_state_stays_in_force() {
     assert_eq!(paths(&current), Some(2));
     fs::write(stage.store().file(), BY_HAND.replace("\"ro\"", "\"rw\"")).unwrap();
     let changes = current.refresh_ambient().unwrap();
-    let [Change::Changed { before, after }] = changes.iter().as_slice() else { panic!("{changes:?}") };
+    let [SavedChange::Changed { before, after }] = changes.iter().as_slice() else { panic!("{changes:?}") };
     assert_eq!((before.access, after.access), (Access::READ, Access::READ_WRITE));
     assert!(current.refresh_ambient().unwrap().is_empty());
     fs::remove_file(stage.store().file()).unwrap();

@@ -10,7 +10,7 @@ use std::time::Duration;
 use rootward_core::{Material, Restriction, RestrictionError, RootSet, WhyRefused};
 
 use super::state::{SeenRoot, State};
-use crate::store::{Change, Changes, Found, Kept, Restrict, SavedRoot, StoreError};
+use crate::store::{Changes, FoundRoots, Kept, Restrict, SavedChange, SavedRoot, StoreError};
 
 /// What the store says and what is on disk, at one moment.
 #[derive(Clone, Debug)]
@@ -169,12 +169,12 @@ impl Seen {
         let mut told: Vec<&SavedRoot> = Vec::new();
         for change in &changes {
             match change {
-                Change::Removed(root) => news.push(News::Removed(root.clone())),
-                Change::Added(root) => {
+                SavedChange::Removed(root) => news.push(News::Removed(root.clone())),
+                SavedChange::Added(root) => {
                     news.extend(self.seen(root).cloned().map(News::Added));
                     told.push(root);
                 }
-                Change::Changed { before, after } => {
+                SavedChange::Changed { before, after } => {
                     let seen = self.seen(after).cloned();
                     news.extend(seen.map(|seen| News::Changed { before: before.clone(), after: seen }));
                     told.push(after);
@@ -195,7 +195,7 @@ impl Seen {
 }
 
 /// What was found for a saved root. All were looked at; one that was not is not shared.
-pub(super) fn found(roots: &[SeenRoot], saved: &SavedRoot) -> Result<Found, WhyRefused> {
+pub(super) fn found(roots: &[SeenRoot], saved: &SavedRoot) -> Result<FoundRoots, WhyRefused> {
     roots.iter().find(|seen| seen.root == *saved).map_or(Err(WhyRefused::Missing), |seen| seen.found.clone())
 }
 

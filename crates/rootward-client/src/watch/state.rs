@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use rootward_core::{Resolver, WhyRefused};
 
-use crate::store::{Found, Kept, SavedRoot};
+use crate::store::{FoundRoots, Kept, SavedRoot};
 
 /// Whether a saved root is shared, or why it is not.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum State {
     /// It exists, or something that it matches does.
-    Shared(Found),
+    Shared(FoundRoots),
     /// It does not exist, or is not what the user consented to.
     NotShared(WhyRefused),
 }
@@ -21,12 +21,12 @@ impl State {
         State::of(kept.found(root, &kept.written_ambient(), |saved| saved.find_all_ambient(home)))
     }
 
-    pub(super) fn of(found: Result<Found, WhyRefused>) -> State {
+    pub(super) fn of(found: Result<FoundRoots, WhyRefused>) -> State {
         found.map_or_else(State::NotShared, State::Shared)
     }
 
     /// What is shared, and a pattern's other matches.
-    pub fn found(&self) -> Option<&Found> {
+    pub fn found(&self) -> Option<&FoundRoots> {
         match self {
             State::Shared(found) => Some(found),
             State::NotShared(_) => None,
@@ -70,14 +70,14 @@ pub struct SeenRoot {
     /// Where its path leads: what is closed below it is also closed there.
     pub(super) leads_to: PathBuf,
     /// What was found, regardless of other saved roots.
-    pub(super) found: Result<Found, WhyRefused>,
+    pub(super) found: Result<FoundRoots, WhyRefused>,
 }
 
 impl SeenRoot {
     pub(super) fn look_ambient(root: &SavedRoot, home: Option<&Path>, resolver: Resolver) -> SeenRoot {
         let found = root.find_all_ambient(home);
         let leads_to = match &found {
-            Ok(Found { placed, .. }) if root.pattern.is_none() && !placed.is_empty() => placed[0].place.clone(),
+            Ok(FoundRoots { placed, .. }) if root.pattern.is_none() && !placed.is_empty() => placed[0].place.clone(),
             _ => root.leads_to_ambient(resolver),
         };
         SeenRoot { root: root.clone(), state: State::of(found.clone()), leads_to, found }

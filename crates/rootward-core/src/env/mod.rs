@@ -9,7 +9,7 @@ mod said;
 
 pub use directories::{Directories, OWN_USUAL};
 pub use environment::Environment;
-pub use said::{EnvironmentError, NamedRoot, Said};
+pub use said::{EnvironmentError, NamedRoot, VariableSettings};
 
 /// The operator's roots: a list like `PATH`, without access suffixes.
 pub const ROOTS: &str = "ROOTWARD_ROOTS";

@@ -47,7 +47,7 @@ pub struct EnvironmentError {
 
 /// The settings that variables name, each with its variable.
 #[derive(Default, Debug)]
-pub struct Said {
+pub struct VariableSettings {
     /// The operator's roots.
     pub roots: FromVariable<Vec<NamedRoot>>,
     /// How client roots and the ceiling combine.
@@ -72,11 +72,11 @@ pub struct Said {
     pub revoked_grace: FromVariable<Duration>,
 }
 
-impl Said {
+impl VariableSettings {
     /// Parses the variables; `home` is the directory that `~` means.
-    pub fn read(environment: &Environment, home: Option<&Path>) -> Result<Said, EnvironmentError> {
+    pub fn read(environment: &Environment, home: Option<&Path>) -> Result<VariableSettings, EnvironmentError> {
         let reader = Reader { environment };
-        Ok(Said {
+        Ok(VariableSettings {
             roots: reader.roots(home)?,
             mode: reader.value(super::MODE, |text| Mode::from_str(text).map_err(|error| error.to_string()))?,
             strict: reader.value(super::STRICT, switch)?,
@@ -212,12 +212,12 @@ mod tests {
     use super::*;
 
     fn refused(name: &str, value: &str) -> String {
-        Said::read(&[(name, value)].into(), Some(Path::new("/h"))).unwrap_err().says
+        VariableSettings::read(&[(name, value)].into(), Some(Path::new("/h"))).unwrap_err().says
     }
 
     #[test]
     fn values() {
-        let said = Said::read(
+        let said = VariableSettings::read(
             &[
                 ("ROOTWARD_ROOTS", "/a::~/b:/c/../d:"),
                 ("ROOTWARD_IGNORE_CLIENT", "YES"),
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn at_most_one_switch() {
-        let follow = |variables: Environment| Said::read(&variables, None).unwrap().follow();
+        let follow = |variables: Environment| VariableSettings::read(&variables, None).unwrap().follow();
         assert_eq!(follow([("ROOTWARD_STRICT", "1")].into()), Ok(Follow::Strict));
         assert_eq!(
             follow([("ROOTWARD_STRICT", "0"), ("ROOTWARD_FALLBACK_ONLY", "on")].into()),
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn a_policy_from_the_environment() {
-        let policy = |variables: Environment| Said::read(&variables, None).unwrap().policy().unwrap();
+        let policy = |variables: Environment| VariableSettings::read(&variables, None).unwrap().policy().unwrap();
         assert_eq!(policy(Environment::default()), Policy::default());
         let read = policy(
             [

@@ -12,12 +12,12 @@ pub struct Difference {
     /// Roots at places that have none now, in the older set's order.
     pub removed: Vec<PlacedRoot>,
     /// Roots that changed but kept their place, in the newer set's order.
-    pub changed: Vec<Change>,
+    pub changed: Vec<ChangedRoot>,
 }
 
 /// A root that differs in access, name, kind, object on disk, origin or spelling, at the same place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct ChangedRoot {
     /// The old root.
     pub before: PlacedRoot,
     /// The new root.
@@ -41,7 +41,7 @@ impl RootSet {
             match before.at(&root.place) {
                 None => difference.added.push(root.clone()),
                 Some(old) if old != root => {
-                    difference.changed.push(Change { before: old.clone(), after: root.clone() });
+                    difference.changed.push(ChangedRoot { before: old.clone(), after: root.clone() });
                 }
                 Some(_) => {}
             }

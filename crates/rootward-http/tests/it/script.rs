@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use rootward_http::{Backend, Config, FULL, Limits, OpenError, Principal, PrincipalId, Purpose, Wire, wire};
+use rootward_http::{Backend, Config, Credential, FULL, Limits, OpenError, PrincipalId, Purpose, Wire, wire};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -161,7 +161,7 @@ impl Running {
     }
 
     pub(crate) fn with(mut config: Config) -> Running {
-        let principal = |name: &str| Principal { name: name.to_owned(), token: format!("{name}-token") };
+        let principal = |name: &str| Credential { name: name.to_owned(), token: format!("{name}-token") };
         config.principals = vec![principal("ada"), principal("bob")];
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();

@@ -6,7 +6,7 @@ use super::{HubConfig, ServerConfig};
 
 /// One difference between two configurations. A disabled server counts as absent.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum Change {
+pub enum ConfigChange {
     /// The named server was removed.
     Removed(String),
     /// The named server has a different command, address or settings.
@@ -20,22 +20,22 @@ pub enum Change {
 }
 
 /// The differences: removed, changed and added servers, each in file order, then the rest.
-pub fn changes(old: &HubConfig, new: &HubConfig) -> Vec<Change> {
+pub fn changes(old: &HubConfig, new: &HubConfig) -> Vec<ConfigChange> {
     let (before, after) = (by_name(old), by_name(new));
     let gone = old.enabled().filter(|server| !after.contains_key(server.name.as_str()));
-    let mut all: Vec<Change> = gone.map(|server| Change::Removed(server.name.clone())).collect();
+    let mut all: Vec<ConfigChange> = gone.map(|server| ConfigChange::Removed(server.name.clone())).collect();
     let changed =
         new.enabled().filter(|server| before.get(server.name.as_str()).is_some_and(|known| *known != *server));
-    all.extend(changed.map(|server| Change::Changed(server.name.clone())));
+    all.extend(changed.map(|server| ConfigChange::Changed(server.name.clone())));
     let added = new.enabled().filter(|server| !before.contains_key(server.name.as_str()));
-    all.extend(added.map(|server| Change::Added(server.name.clone())));
+    all.extend(added.map(|server| ConfigChange::Added(server.name.clone())));
     if old.hub != new.hub {
-        all.push(Change::Hub);
+        all.push(ConfigChange::Hub);
     }
     let stay_before = old.enabled().map(|server| &server.name).filter(|name| after.contains_key(name.as_str()));
     let stay_after = new.enabled().map(|server| &server.name).filter(|name| before.contains_key(name.as_str()));
     if !stay_before.eq(stay_after) {
-        all.push(Change::Order);
+        all.push(ConfigChange::Order);
     }
     all
 }
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(old: &str, new: &str, expect: &[Change]) {
+    fn check(old: &str, new: &str, expect: &[ConfigChange]) {
         let read = |servers: &str| HubConfig::read(&format!("{{{servers}}}")).unwrap();
         assert_eq!(changes(&read(old), &read(new)), expect, "{old} {new}");
     }
@@ -64,17 +64,17 @@ mod tests {
             "// moved\n\n\"servers\": {\"a\": {\"command\": \"a\", \"note\": 1}, \"b\": {\"command\": \"b\"}}",
             &[],
         );
-        check(two, r#""servers": {"b": {"command": "b"}, "a": {"command": "a"}}"#, &[Change::Order]);
-        check(two, r#""servers": {"b": {"command": "b"}}"#, &[Change::Removed(named("a"))]);
-        check(r#""servers": {"b": {"command": "b"}}"#, two, &[Change::Added(named("a"))]);
+        check(two, r#""servers": {"b": {"command": "b"}, "a": {"command": "a"}}"#, &[ConfigChange::Order]);
+        check(two, r#""servers": {"b": {"command": "b"}}"#, &[ConfigChange::Removed(named("a"))]);
+        check(r#""servers": {"b": {"command": "b"}}"#, two, &[ConfigChange::Added(named("a"))]);
         check(
             two,
             r#""servers": {"a": {"command": "a", "args": ["x"]}, "b": {"command": "b", "disabled": true}, "c": {"url": "http://c"}}"#,
-            &[Change::Removed(named("b")), Change::Changed(named("a")), Change::Added(named("c"))],
+            &[ConfigChange::Removed(named("b")), ConfigChange::Changed(named("a")), ConfigChange::Added(named("c"))],
         );
-        check(two, &format!(r#"{two}, "rootward": {{"catalog": "compact"}}"#), &[Change::Hub]);
+        check(two, &format!(r#"{two}, "rootward": {{"catalog": "compact"}}"#), &[ConfigChange::Hub]);
         let secret = |value: &str| format!(r#""servers": {{"a": {{"command": "a", "env": {{"T": "{value}"}}}}}}"#);
-        check(&secret("one"), &secret("two"), &[Change::Changed(named("a"))]);
+        check(&secret("one"), &secret("two"), &[ConfigChange::Changed(named("a"))]);
         assert_eq!(changes(&HubConfig::default(), &HubConfig::default()), []);
     }
 }

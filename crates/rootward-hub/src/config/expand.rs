@@ -14,7 +14,7 @@ use super::masked;
 use super::path_map::{PathPairs, is_clean};
 use super::server::{Http, ServerConfig, ServerKind, Stdio};
 use super::settings::RootsFrom;
-use super::surroundings::{SessionRoots, Surroundings};
+use super::surroundings::{RootValues, Surroundings};
 use super::template::{Piece, Template};
 
 /// Maximum total length of a server's strings, in bytes. The kernel accepts no longer command line.
@@ -54,7 +54,7 @@ impl ServerConfig {
     ///
     /// If a variable cannot be filled in.
     pub fn path_pairs(&self, around: &Surroundings<'_>) -> Result<PathPairs, ExpandError> {
-        let around = Surroundings { roots: SessionRoots::Later, ..*around };
+        let around = Surroundings { roots: RootValues::Later, ..*around };
         let mut filling = Filling { around: &around, left: MOST, secrets: Vec::new() };
         let pairs = self.rootward.paths.iter().map(|pair| Ok((filling.from(&pair.from)?, pair.to.clone())));
         let pairs: Result<Vec<_>, Problem> = pairs.collect();
@@ -124,7 +124,7 @@ impl Filling<'_> {
         for argument in &process.args {
             match self.around.roots {
                 // Root paths are not searched for variables.
-                SessionRoots::At(roots) if argument.is_all_roots() => {
+                RootValues::At(roots) if argument.is_all_roots() => {
                     for root in roots {
                         self.take(root.as_os_str().len())?;
                         args.push(root.into());
@@ -190,7 +190,7 @@ impl Filling<'_> {
 
     /// Places that stay closed. Rules about roots are skipped if there are no roots.
     fn closed(&mut self, key: &str, places: &[Template]) -> Result<Vec<PathBuf>, Problem> {
-        let is_empty = matches!(self.around.roots, SessionRoots::At([]));
+        let is_empty = matches!(self.around.roots, RootValues::At([]));
         let meant = places.iter().filter(|place| !(is_empty && place.uses_roots()));
         meant.map(|place| self.place(key, place)).collect()
     }
@@ -217,7 +217,7 @@ impl Filling<'_> {
 
     /// An absolute path without dot segments.
     fn place(&mut self, key: &str, template: &Template) -> Result<PathBuf, Problem> {
-        if let (SessionRoots::Later, true) = (self.around.roots, template.uses_roots()) {
+        if let (RootValues::Later, true) = (self.around.roots, template.uses_roots()) {
             return Err(Problem::new(
                 format!("`{key}`: `{}` needs the session's roots", Shown::new(template.written())),
                 "start the server when its roots are known",
@@ -272,10 +272,10 @@ impl Filling<'_> {
     /// The first root, or a placeholder if the roots are not known yet. `${roots}` gets here only in the second case.
     fn root(&self, piece: &Piece) -> Result<Vec<u8>, Problem> {
         match (self.around.roots, piece) {
-            (SessionRoots::Later, Piece::Roots) => Ok(b"${roots}".to_vec()),
-            (SessionRoots::Later, _) => Ok(b"${root}".to_vec()),
-            (SessionRoots::At([first, ..]), _) => Ok(first.as_os_str().as_bytes().to_vec()),
-            (SessionRoots::At([]), _) => Err(Problem::new(
+            (RootValues::Later, Piece::Roots) => Ok(b"${roots}".to_vec()),
+            (RootValues::Later, _) => Ok(b"${root}".to_vec()),
+            (RootValues::At([first, ..]), _) => Ok(first.as_os_str().as_bytes().to_vec()),
+            (RootValues::At([]), _) => Err(Problem::new(
                 "it needs a root, but this client shared no directories",
                 "share a directory in the client, or set `\"roots\"` under the server's key `rootward`",
             )),
@@ -284,8 +284,7 @@ impl Filling<'_> {
 
     /// Returns literal text unchanged.
     fn plain<'v>(&self, text: &'v [u8], template: &Template) -> Result<&'v [u8], Problem> {
-        let is_filled_later =
-            self.around.roots == SessionRoots::Later && memchr::memmem::find(text, b"${root").is_some();
+        let is_filled_later = self.around.roots == RootValues::Later && memchr::memmem::find(text, b"${root").is_some();
         if is_filled_later {
             let says =
                 format!("a literal `${{root` in `{}` cannot be told from a variable", masked::references(template));

@@ -65,7 +65,7 @@ use std::collections::HashMap;
 
 use rootward_core::Shown;
 
-pub use changes::{Change, changes};
+pub use changes::{ConfigChange, changes};
 pub use env_file::read_env_file;
 pub use error::{ConfigError, ConfigNote};
 pub use expand::expand;
@@ -81,7 +81,7 @@ pub use settings::{
     AllowedPlaces, DeniedPlaces, Isolation, PathPair, RecipeChoice, RootsFrom, SandboxLevel, ServerSettings,
     UnixSocketLevel,
 };
-pub use surroundings::{Environment, SessionRoots, Surroundings};
+pub use surroundings::{ConfigVariables, RootValues, Surroundings};
 pub use template::Template;
 pub use tools::{ToolFilter, ToolPattern};
 pub use tree::LONGEST;

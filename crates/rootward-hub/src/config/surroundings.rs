@@ -7,22 +7,22 @@ use std::path::{Path, PathBuf};
 
 /// The environment variables that a configuration can read.
 #[derive(Clone, PartialEq, Eq, Default)]
-pub struct Environment(pub(super) BTreeMap<String, OsString>);
+pub struct ConfigVariables(pub(super) BTreeMap<String, OsString>);
 
 /// The values of a server's variables in one session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Surroundings<'s> {
     /// The environment of the hub.
-    pub environment: &'s Environment,
+    pub environment: &'s ConfigVariables,
     /// The user's home.
     pub home: Option<&'s Path>,
     /// The roots.
-    pub roots: SessionRoots<'s>,
+    pub roots: RootValues<'s>,
 }
 
 /// The roots of a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SessionRoots<'s> {
+pub enum RootValues<'s> {
     /// These paths of this machine, in order. For a process that only learns what a server offers, this is its empty
     /// directory.
     At(&'s [PathBuf]),
@@ -31,14 +31,16 @@ pub enum SessionRoots<'s> {
 }
 
 /// Skips names that are not UTF-8: the file cannot contain them.
-impl FromIterator<(OsString, OsString)> for Environment {
-    fn from_iter<I: IntoIterator<Item = (OsString, OsString)>>(variables: I) -> Environment {
-        Environment(variables.into_iter().filter_map(|(name, value)| Some((name.into_string().ok()?, value))).collect())
+impl FromIterator<(OsString, OsString)> for ConfigVariables {
+    fn from_iter<I: IntoIterator<Item = (OsString, OsString)>>(variables: I) -> ConfigVariables {
+        ConfigVariables(
+            variables.into_iter().filter_map(|(name, value)| Some((name.into_string().ok()?, value))).collect(),
+        )
     }
 }
 
 /// Shows only the names.
-impl fmt::Debug for Environment {
+impl fmt::Debug for ConfigVariables {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.0.keys()).finish()
     }

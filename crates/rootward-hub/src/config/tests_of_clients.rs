@@ -135,8 +135,8 @@ fn vscode() {
     assert_eq!(perplexity.env[1].1.written(), "3000");
     assert_eq!(perplexity.unset, ["DEBUG"]);
     // The form is known and belongs to the client: the file is valid, and only this server cannot be started.
-    let environment = Environment::default();
-    let around = Surroundings { environment: &environment, home: None, roots: SessionRoots::At(&[]) };
+    let environment = ConfigVariables::default();
+    let around = Surroundings { environment: &environment, home: None, roots: RootValues::At(&[]) };
     let error = expand(config.server("perplexity").unwrap(), &around).unwrap_err();
     assert_eq!(
         error.to_string(),

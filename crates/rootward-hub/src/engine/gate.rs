@@ -14,7 +14,7 @@ use super::rules::{Enforce, TreatedBy};
 use super::session::{Session, Way};
 use super::{ChildId, Effect, Entries, MessageNumber, OnRecord};
 use crate::check::{Finding, Named, RefusedPath, Verdict, paths};
-use crate::scan::{Call, ScanError, Tool, Why, acts, tool_name};
+use crate::scan::{Call, Evidence, ScanError, Tool, acts, tool_name};
 
 /// How much of a method's or tool's name is shown, in characters.
 const LONGEST_NAME: usize = 200;
@@ -341,7 +341,7 @@ fn event(finding: &Finding, occasion: Occasion<'_>, roots: &Published) -> AuditE
 
 /// A hint in case the string is not a path; `None` if no flag could say so.
 fn if_no_path(tool: Option<&Tool>, finding: &Finding, treated_by: TreatedBy) -> Option<String> {
-    if finding.why == Why::Treatment {
+    if finding.why == Evidence::Treatment {
         return None;
     }
     let place = format!("{}.{}", tool?.name(), finding.key);

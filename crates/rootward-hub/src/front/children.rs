@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rootward_core::Guard;
 use rootward_protocol::frame::{Found, ROOM};
-use rootward_sandbox::{Permit, Refused, StartError, Trace};
+use rootward_sandbox::{PermittingFlag, Refused, StartError, Trace};
 
 use super::backing::Backing;
 use super::errors::drain_errors;
@@ -224,5 +224,5 @@ pub(super) fn told<M: Middle>(middle: &mut M, now: Duration, child: ChildId, lin
 
 /// Whether only the first process may do this, unless processes are traced.
 fn is_own_proc(refused: &Refused) -> bool {
-    matches!(refused.permit(), Some(Permit::Alone(_)))
+    matches!(refused.permit(), Some(PermittingFlag::Alone(_)))
 }

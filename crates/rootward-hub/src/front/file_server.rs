@@ -10,17 +10,17 @@ use crate::in_roots::has_template;
 
 /// A command line that starts a known file server.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct FileServer {
+pub struct FileServerCommand {
     /// How many leading arguments belong to the launcher.
     before: usize,
     /// The positions of the arguments that are directories.
     directories: Vec<usize>,
 }
 
-impl FileServer {
+impl FileServerCommand {
     /// Finds the directories among the arguments from `before` on. `switches` are options that may be followed by
     /// `true` or `false`.
-    pub(crate) fn new(switches: &[String], before: usize, arguments: &[OsString]) -> FileServer {
+    pub(crate) fn new(switches: &[String], before: usize, arguments: &[OsString]) -> FileServerCommand {
         let is_switch = |word: &OsString| switches.iter().any(|switch| word == switch.as_str());
         let is_value = |position: usize| {
             let word = &arguments[position];
@@ -30,7 +30,7 @@ impl FileServer {
             let word = arguments[*position].as_bytes();
             !word.is_empty() && !word.starts_with(b"-") && !is_value(*position)
         };
-        FileServer { before, directories: (before..arguments.len()).filter(is_directory).collect() }
+        FileServerCommand { before, directories: (before..arguments.len()).filter(is_directory).collect() }
     }
 
     /// The directories that were typed, without arguments that contain `${root}` or `${roots}`.
@@ -63,8 +63,8 @@ mod tests {
         line.split(' ').map(OsString::from).collect()
     }
 
-    fn server(arguments: &[OsString], before: usize) -> FileServer {
-        FileServer::new(&["-w", "-t"].map(str::to_owned), before, arguments)
+    fn server(arguments: &[OsString], before: usize) -> FileServerCommand {
+        FileServerCommand::new(&["-w", "-t"].map(str::to_owned), before, arguments)
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use rootward_core::{Guard, Shown};
 use rootward_protocol::shown;
-use rootward_sandbox::{Permit, Refused};
+use rootward_sandbox::{PermittingFlag, Refused};
 use serde_json::json;
 
 use crate::engine::Failure;
@@ -110,10 +110,10 @@ impl Ended<'_> {
             let path = Shown::new(&refused.path);
             let to = if refused.socket.is_some() { "connect to" } else { &refused.access };
             says.push(match refused.permit() {
-                Some(Permit::WithPath(flag)) => {
+                Some(PermittingFlag::WithPath(flag)) => {
                     format!("it was refused to {to} `{path}` (`rootward wrap {flag} {path}` would permit it)")
                 }
-                Some(Permit::Alone(flag)) => {
+                Some(PermittingFlag::Alone(flag)) => {
                     format!(
                         "its processes {to} `{path}`, which only the first may (`rootward wrap {flag}` permits all)"
                     )

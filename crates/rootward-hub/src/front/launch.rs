@@ -13,7 +13,7 @@ use rootward_sandbox::{
 };
 
 use super::elsewhere::make_absolute_ambient;
-use super::file_server::FileServer;
+use super::file_server::FileServerCommand;
 use super::homes::Homes;
 use super::naming::server_name;
 use crate::config::{PathMap, PathPairs};
@@ -41,7 +41,7 @@ pub struct Launch {
     /// Names (never values) of variables that the server does not get. The error names them if the server dies early.
     pub withheld: Vec<String>,
     /// Set if this starts a known file server: the current directories replace the ones that were typed.
-    pub file_server: Option<FileServer>,
+    pub file_server: Option<FileServerCommand>,
     /// How directories are passed to the server.
     pub inject: Inject,
     /// The server's own names for directories of this machine, if they differ.
@@ -84,7 +84,7 @@ pub enum Inject {
 /// How directories are passed to one particular server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Giving<'l> {
-    InPlace(&'l FileServer),
+    InPlace(&'l FileServerCommand),
     AtTheEnd,
     Variable(&'l OsString),
     Nothing,

@@ -23,7 +23,7 @@ mod translated;
 pub(crate) use backing::{Backing, Backings};
 pub use door::{Caller, CallerPurpose, FULL, OuterDoor};
 pub(crate) use door::{Door, new as new_door};
-pub use file_server::FileServer;
+pub use file_server::FileServerCommand;
 pub use homes::Homes;
 pub(crate) use keeping::Keeping;
 pub use launch::{Confine, Inject, Launch, Runs};

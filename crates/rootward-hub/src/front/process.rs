@@ -8,7 +8,7 @@ use std::process::Child;
 use std::time::Duration;
 
 use rootward_core::{Guard, Shown};
-use rootward_sandbox::{Lifeline, More, Refused, Strength, Trace};
+use rootward_sandbox::{Lifeline, MoreReports, Refused, Strength, Trace};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::last_words::{Ended, Heard, LastWords};
@@ -176,7 +176,7 @@ impl Process {
         // Only if the descriptor could be made nonblocking.
         if self.report().is_some() {
             let Some((found, more)) = self.line.as_mut().map(Lifeline::refused_so_far) else { return };
-            if more == More::Never {
+            if more == MoreReports::Never {
                 self.trace = Trace::Off;
             }
             // Each path is reported once.

@@ -142,7 +142,7 @@ impl ConfiguredHub {
     /// Serves the client on standard input and output until it is gone. Returns the exit code. The program must be
     /// single-threaded and call [`rootward_sandbox::launcher`] first.
     pub fn run(self, operator: &mut dyn Operator) -> io::Result<i32> {
-        let (mut parts, Around { longest, audit, follow, status }) = self.put_together_ambient(Vec::new());
+        let (mut parts, LaunchFacts { longest, audit, follow, status }) = self.put_together_ambient(Vec::new());
         let client = parts.0.hub.open().ok_or(io::ErrorKind::QuotaExceeded)?;
         Serving::stdio(client, parts, audit, longest, operator)?.following(follow).telling(status).run()
     }
@@ -159,12 +159,12 @@ impl ConfiguredHub {
         let principals = principals.into_iter().map(Arc::new).collect();
         let (inner, outer) = new_door()?;
         let door = Door::new(inner, begin(outer)?);
-        let (parts, Around { longest, audit, follow, status }) = self.put_together_ambient(principals);
+        let (parts, LaunchFacts { longest, audit, follow, status }) = self.put_together_ambient(principals);
         let front = Serving::door(door, parts, audit, longest, operator)?;
         Ok(front.following(follow).telling(status).run()?)
     }
 
-    fn put_together_ambient(self, principals: Vec<Arc<Principal>>) -> ((Clients, Backings), Around) {
+    fn put_together_ambient(self, principals: Vec<Arc<Principal>>) -> ((Clients, Backings), LaunchFacts) {
         let ConfiguredHub { servers, settings, terms, given, handshakes, status, longest, audit, follow, reload } =
             self;
         // A random name, so that sessions in the audit log do not share one.
@@ -178,12 +178,12 @@ impl ConfiguredHub {
         }
         let reloading = reload.map(|reload| Reloading { reload, handshakes });
         let status = status.and_then(|directory| StatusFile::new_ambient(&directory, Kind::Hub));
-        ((Clients { hub, reloading }, backings), Around { longest, audit, follow, status })
+        ((Clients { hub, reloading }, backings), LaunchFacts { longest, audit, follow, status })
     }
 }
 
 /// What a front needs besides the hub and its servers.
-struct Around {
+struct LaunchFacts {
     longest: usize,
     audit: Option<Arc<dyn Audit>>,
     follow: Option<Box<dyn Lookout>>,

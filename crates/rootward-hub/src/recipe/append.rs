@@ -21,14 +21,14 @@ pub struct Append {
 
 /// The facts that decide whether options are added.
 #[derive(Clone, Copy)]
-pub struct Around<'a> {
+pub struct LaunchFacts<'a> {
     /// Whether the user sets a variable for the server.
     pub is_set: &'a dyn Fn(&str) -> bool,
     /// Whether a path exists.
     pub exists: &'a dyn Fn(&Path) -> bool,
 }
 
-impl fmt::Debug for Around<'_> {
+impl fmt::Debug for LaunchFacts<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Around")
     }
@@ -36,7 +36,7 @@ impl fmt::Debug for Around<'_> {
 
 impl Append {
     /// The options to append to the server's own arguments.
-    pub(super) fn added(&self, own: &[OsString], around: Around<'_>) -> Vec<OsString> {
+    pub(super) fn added(&self, own: &[OsString], around: LaunchFacts<'_>) -> Vec<OsString> {
         let is_given = |name: &str| own.iter().any(|word| gives(word, name));
         let is_excluded = |name: &String| if name.starts_with('-') { is_given(name) } else { (around.is_set)(name) };
         let mut places = self.arguments.iter().flat_map(|argument| places(argument));
@@ -87,7 +87,7 @@ mod tests {
             let own: Vec<OsString> = own.split_whitespace().map(OsString::from).collect();
             let is_set = |name: &str| Some(name) == set;
             let exists = |place: &Path| there.iter().any(|known| place == Path::new(known));
-            let added = append.added(&own, Around { is_set: &is_set, exists: &exists });
+            let added = append.added(&own, LaunchFacts { is_set: &is_set, exists: &exists });
             let added: Vec<&str> = added.iter().map(|word| word.to_str().unwrap()).collect();
             assert_eq!(added.join(" "), expect, "{own:?} {set:?} {there:?}");
         };

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use rootward_core::{Material, follow_ambient};
 use rootward_sandbox::{PackageCommand, Program, Registry};
 
-use super::{Around, Recipe, Takes};
-use crate::front::FileServer;
+use super::{LaunchFacts, Recipe, Takes};
+use crate::front::FileServerCommand;
 
 /// Programs that run a package's script.
 const INTERPRETERS: [&str; 3] = ["node", "nodejs", "bun"];
@@ -68,15 +68,15 @@ pub(super) enum Named {
 
 impl Match {
     /// The directories in the command line, if the server takes them as arguments.
-    pub fn file_server(&self, arguments: &[OsString]) -> Option<FileServer> {
+    pub fn file_server(&self, arguments: &[OsString]) -> Option<FileServerCommand> {
         match &self.recipe.directories {
-            Some(Takes::Arguments { switches }) => Some(FileServer::new(switches, self.before, arguments)),
+            Some(Takes::Arguments { switches }) => Some(FileServerCommand::new(switches, self.before, arguments)),
             Some(Takes::Variable(_)) | None => None,
         }
     }
 
     /// The options that the recipe appends to the command line.
-    pub fn appended(&self, arguments: &[OsString], around: Around<'_>) -> Vec<OsString> {
+    pub fn appended(&self, arguments: &[OsString], around: LaunchFacts<'_>) -> Vec<OsString> {
         let own = arguments.get(self.before..).unwrap_or_default();
         // After `--`, a word is not an option.
         if own.iter().any(|word| word == "--") {

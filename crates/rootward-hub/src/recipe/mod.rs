@@ -34,7 +34,7 @@ use thiserror::Error;
 
 use crate::scan::Treatment;
 
-pub use append::{Append, Around};
+pub use append::{Append, LaunchFacts};
 pub use book::{Book, BookError};
 pub use matching::{Match, NotUsed};
 

@@ -62,5 +62,5 @@ pub(crate) use readings::{Form, Reader, Stop};
 pub(crate) use rewriting::{LONGEST_PATH, names_nothing};
 pub use tool::{Tool, Treatment};
 pub(crate) use value::{climbs, has_another_scheme};
-pub use walk::{Call, Candidate, Certainty, ScanError, Why, scan, tool_name};
+pub use walk::{Call, Candidate, Certainty, Evidence, ScanError, scan, tool_name};
 pub use words::{KeySays, key_says};

@@ -44,7 +44,7 @@ pub struct Candidate<'c> {
     /// The string.
     pub text: Cow<'c, str>,
     /// Why it counts as a path.
-    pub why: Why,
+    pub why: Evidence,
     /// What the call does with it.
     pub need: Need,
     /// How certain it is that the string is a path.
@@ -64,7 +64,7 @@ pub enum Certainty {
 
 /// Why a string counts as a path.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Why {
+pub enum Evidence {
     /// The user says so.
     Treatment,
     /// The schema has the server's own marker.
@@ -114,7 +114,7 @@ pub fn scan<'c>(call: &Call<'c>, found: &mut dyn FnMut(Candidate<'_>)) -> Result
     // (test: every_method_is_looked_at)
     let completed = if shape == Shape::Completion { completed_uri(params.get())? } else { None };
     match completed {
-        Some(uri) => walk.hand_out(&uri, Why::Key, Certainty::Sure, walk.place(Place::TOP, "uri")),
+        Some(uri) => walk.hand_out(&uri, Evidence::Key, Certainty::Sure, walk.place(Place::TOP, "uri")),
         None => Ok(()),
     }
 }
@@ -200,9 +200,9 @@ enum Role {
     /// As text, because the user says so.
     TextForSure,
     /// As a path.
-    Path(Why),
+    Path(Evidence),
     /// As a path, if it is one line.
-    PathOfOneLine(Why),
+    PathOfOneLine(Evidence),
     /// As a path, if it looks like one.
     Look(Certainty),
     /// As a path, if the whole string looks like one. JSON inside it is not parsed.
@@ -233,17 +233,19 @@ impl<'p> Place<'p> {
         let described = |what: fn(&Node) -> bool| self.schema.is_some_and(what);
         match (self.treatment, self.format, self.says) {
             (Some(Treatment::Text), ..) => Role::TextForSure,
-            (Some(Treatment::Path(_)), ..) => Role::Path(Why::Treatment),
-            (_, Format::Marker(_), _) => Role::Path(Why::Marker),
-            (_, Format::Path, _) => Role::Path(Why::Schema),
-            (_, _, KeySays::Path) => Role::Path(Why::Key),
-            (_, _, KeySays::Place) => Role::PathOfOneLine(Why::Key),
+            (Some(Treatment::Path(_)), ..) => Role::Path(Evidence::Treatment),
+            (_, Format::Marker(_), _) => Role::Path(Evidence::Marker),
+            (_, Format::Path, _) => Role::Path(Evidence::Schema),
+            (_, _, KeySays::Path) => Role::Path(Evidence::Key),
+            (_, _, KeySays::Place) => Role::PathOfOneLine(Evidence::Key),
             (_, _, KeySays::Text) | (_, Format::Other, _) => Role::Text,
             (_, _, KeySays::Document) => Role::LookAtWhole,
             // A file name pattern is opened up to its first wildcard.
             (_, _, KeySays::Pattern) if described(|node| node.is_described_as_glob) => Role::Look(Certainty::Sure),
             (_, _, KeySays::Pattern) => Role::Text,
-            (_, _, KeySays::Nothing) if described(|node| node.is_described_as_path) => Role::PathOfOneLine(Why::Schema),
+            (_, _, KeySays::Nothing) if described(|node| node.is_described_as_path) => {
+                Role::PathOfOneLine(Evidence::Schema)
+            }
             (_, _, KeySays::Nothing) => Role::Look(Certainty::ByLooks),
         }
     }
@@ -442,7 +444,7 @@ impl Walk<'_> {
             // SECURITY: no prose consists of just a `file:` URI, but some servers open any `file:` URI they receive
             // (test: a_whole_file_uri_is_a_path_under_every_key)
             return match raw.may_begin("file:", is_around).then(|| raw.decode()) {
-                Some(text) if is_file_uri(&text) => self.hand_out(&text, Why::Value, Certainty::Sure, place),
+                Some(text) if is_file_uri(&text) => self.hand_out(&text, Evidence::Value, Certainty::Sure, place),
                 _ => Ok(()),
             };
         }
@@ -458,7 +460,9 @@ impl Walk<'_> {
             Role::PathOfOneLine(why) if !has_several_lines(&text) => {
                 Some((why, if looks_like_a_path(&text) { Certainty::Sure } else { Certainty::Likely }))
             }
-            role => role.by_looks().filter(|_| looks_like_a_path_of_one_line(&text)).map(|sure| (Why::Value, sure)),
+            role => {
+                role.by_looks().filter(|_| looks_like_a_path_of_one_line(&text)).map(|sure| (Evidence::Value, sure))
+            }
         };
         match why {
             Some((why, certainty)) => self.hand_out(&text, why, certainty, place),
@@ -472,7 +476,7 @@ impl Walk<'_> {
             Role::Text | Role::TextForSure => return Ok(()),
             role => role.by_looks().unwrap_or(Certainty::Sure),
         };
-        if looks_like_a_path_of_one_line(key) { self.hand_out(key, Why::Value, certainty, place) } else { Ok(()) }
+        if looks_like_a_path_of_one_line(key) { self.hand_out(key, Evidence::Value, certainty, place) } else { Ok(()) }
     }
 
     /// Scans a string that contains a list or an object.
@@ -496,7 +500,7 @@ impl Walk<'_> {
         Ok(if bare == text.trim() { Holds::Json } else { Holds::Text })
     }
 
-    fn hand_out(&mut self, text: &str, why: Why, certainty: Certainty, place: Place<'_>) -> Result<(), ScanError> {
+    fn hand_out(&mut self, text: &str, why: Evidence, certainty: Certainty, place: Place<'_>) -> Result<(), ScanError> {
         self.count += 1;
         if self.count > MOST {
             return Err(ScanError::TooMany);

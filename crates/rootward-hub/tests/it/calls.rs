@@ -2,7 +2,7 @@
 
 use rootward_core::Code;
 use rootward_hub::check_path;
-use rootward_hub::scan::{Call, Need, ScanError, Tool, Treatment, Why, scan, tool_name};
+use rootward_hub::scan::{Call, Evidence, Need, ScanError, Tool, Treatment, scan, tool_name};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
@@ -166,7 +166,7 @@ fn a_refusal_names_the_path_as_asked() {
     let yard = Yard::new("rw");
     let verdict = yard.check("resources/read", &json!({"uri": " ..%2foutside"}), None).unwrap();
     let (finding, refusal) = verdict.refused().unwrap();
-    assert_eq!((finding.key.as_str(), finding.why, finding.need), ("uri", Why::Key, Need::READ));
+    assert_eq!((finding.key.as_str(), finding.why, finding.need), ("uri", Evidence::Key, Need::READ));
     assert_eq!(refusal.denial.to_string(), "path ` ..%2foutside` is outside every root");
     let (reading, denial) = refusal.reading.as_ref().unwrap();
     assert_eq!(reading, "../outside");
@@ -487,7 +487,7 @@ fn access_is_what_the_tool_does() {
 }
 
 /// Keys of strings that count as paths, and why.
-fn found(tool: &Tool, arguments: &Value) -> Vec<(String, Why)> {
+fn found(tool: &Tool, arguments: &Value) -> Vec<(String, Evidence)> {
     let params = to_raw_value(&json!({"name": "x", "arguments": arguments})).unwrap();
     let mut found = Vec::new();
     scan(&Call { method: "tools/call", params: Some(&params), tool: Some(tool) }, &mut |candidate| {
@@ -512,22 +512,26 @@ fn the_schema_and_the_user_have_their_say() {
     }}}))
     .unwrap();
     let tool = Tool::from_listing(&listing).unwrap();
-    let check = |tool: &Tool, arguments: Value, expected: &[(&str, Why)]| {
+    let check = |tool: &Tool, arguments: Value, expected: &[(&str, Evidence)]| {
         let found = found(tool, &arguments);
         let found: Vec<_> = found.iter().map(|(key, why)| (key.as_str(), *why)).collect();
         assert_eq!(found, expected, "{arguments}");
     };
-    check(&tool, json!({"one": "a"}), &[("one", Why::Marker)]);
-    check(&tool, json!({"two": ["a", "b"]}), &[("two", Why::Schema), ("two", Why::Schema)]);
-    check(&tool, json!({"three": "a"}), &[("three", Why::Schema)]);
+    check(&tool, json!({"one": "a"}), &[("one", Evidence::Marker)]);
+    check(&tool, json!({"two": ["a", "b"]}), &[("two", Evidence::Schema), ("two", Evidence::Schema)]);
+    check(&tool, json!({"three": "a"}), &[("three", Evidence::Schema)]);
     check(&tool, json!({"three": "a\nb"}), &[]);
-    check(&tool, json!({"list": ["a"]}), &[("list", Why::Schema)]);
+    check(&tool, json!({"list": ["a"]}), &[("list", Evidence::Schema)]);
     check(&tool, json!({"content": "/a"}), &[]);
-    check(&tool, json!({"glob_pattern": "/a/*"}), &[("glob_pattern", Why::Value)]);
+    check(&tool, json!({"glob_pattern": "/a/*"}), &[("glob_pattern", Evidence::Value)]);
     check(&tool, json!({"pattern": "/a/"}), &[]);
     check(&tool, json!({"when": "/a"}), &[]);
-    check(&tool, json!({"query": "a"}), &[("query", Why::Schema)]);
-    check(&tool, json!({"more": "/c", "other": "a", "path": "b"}), &[("more", Why::Value), ("path", Why::Key)]);
+    check(&tool, json!({"query": "a"}), &[("query", Evidence::Schema)]);
+    check(
+        &tool,
+        json!({"more": "/c", "other": "a", "path": "b"}),
+        &[("more", Evidence::Value), ("path", Evidence::Key)],
+    );
     let told = tool
         .with_treatment("path", Treatment::Text)
         .with_treatment("pattern", Treatment::Path(Need::READ))
@@ -535,7 +539,7 @@ fn the_schema_and_the_user_have_their_say() {
     check(
         &told,
         json!({"path": "/a", "pattern": "b", "x": {"path": "/c"}, "one": "/a"}),
-        &[("pattern", Why::Treatment)],
+        &[("pattern", Evidence::Treatment)],
     );
 }
 

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use rootward_core::{Access, env};
 
-use super::finding::{Findings, Trail, Why};
+use super::finding::{Findings, NeededAs, Trail};
 use super::{OwnDirectories, PassedVariable, Profile, Surroundings};
 use crate::package::Registry;
 
@@ -91,7 +91,7 @@ pub(super) fn seek_ambient(surroundings: &Surroundings<'_>, findings: &mut Findi
     for (name, value) in surroundings.variables {
         let certificates = name.to_str().is_some_and(|name| CERTIFICATES.contains(&name));
         if certificates && surroundings.is_its_own_ambient(Path::new(value)) {
-            findings.seek_ambient(Path::new(value), Access::READ, Why::Variable, &Trail::default());
+            findings.seek_ambient(Path::new(value), Access::READ, NeededAs::Variable, &Trail::default());
         }
     }
 }

@@ -15,7 +15,7 @@ use super::system;
 
 /// Why a place is needed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Why {
+pub enum NeededAs {
     /// It is the program to run.
     Program,
     /// It runs a script.
@@ -40,20 +40,20 @@ pub enum Why {
     Variable,
 }
 
-impl fmt::Display for Why {
+impl fmt::Display for NeededAs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Why::Program => "the program",
-            Why::Interpreter => "runs the script",
-            Why::Libraries => "libraries beside the program",
-            Why::VirtualEnvironment => "the virtual environment of the program",
-            Why::BasePython => "the Python of the virtual environment",
-            Why::Versions => "the versions that a shim chooses from",
-            Why::Package => "the package of the script",
-            Why::NodeModules => "packages that the script may use",
-            Why::Script => "the script",
-            Why::BesideScript => "modules beside the script",
-            Why::Variable => "named by a variable",
+            NeededAs::Program => "the program",
+            NeededAs::Interpreter => "runs the script",
+            NeededAs::Libraries => "libraries beside the program",
+            NeededAs::VirtualEnvironment => "the virtual environment of the program",
+            NeededAs::BasePython => "the Python of the virtual environment",
+            NeededAs::Versions => "the versions that a shim chooses from",
+            NeededAs::Package => "the package of the script",
+            NeededAs::NodeModules => "packages that the script may use",
+            NeededAs::Script => "the script",
+            NeededAs::BesideScript => "modules beside the script",
+            NeededAs::Variable => "named by a variable",
         })
     }
 }
@@ -64,7 +64,7 @@ pub(crate) struct Finding {
     /// Its resolved path.
     pub(crate) place: PathBuf,
     pub(crate) access: Access,
-    pub(crate) why: Why,
+    pub(crate) why: NeededAs,
     pub(crate) trail: Trail,
     /// The finding to use if this one cannot be trusted.
     pub(crate) otherwise: Option<Box<Finding>>,
@@ -114,7 +114,7 @@ pub(crate) struct Findings(pub(crate) Vec<Finding>);
 
 impl Findings {
     /// Adds a place, unless it does not exist or every command has it.
-    pub(crate) fn seek_ambient(&mut self, path: &Path, access: Access, why: Why, trail: &Trail) {
+    pub(crate) fn seek_ambient(&mut self, path: &Path, access: Access, why: NeededAs, trail: &Trail) {
         self.add(Finding::seek_ambient(path, access, why, trail));
     }
 
@@ -129,7 +129,7 @@ impl Findings {
 }
 
 impl Finding {
-    pub(crate) fn seek_ambient(path: &Path, access: Access, why: Why, trail: &Trail) -> Option<Finding> {
+    pub(crate) fn seek_ambient(path: &Path, access: Access, why: NeededAs, trail: &Trail) -> Option<Finding> {
         let followed = follow_ambient(path).filter(|followed| followed.exists)?;
         let trail = trail.past(followed.links);
         (!system::gives(&followed.place, access)).then_some(Finding {

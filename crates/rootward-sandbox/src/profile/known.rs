@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rootward_core::follow_ambient;
 
-use super::finding::{Anchor, Findings, Why};
+use super::finding::{Anchor, Findings, NeededAs};
 use super::program::{INSTALLED, Run, prefix};
 
 use super::{Program, ProgramError, RUN, Surroundings, environment, node, python, runtimes, script_argument, shims};
@@ -73,7 +73,7 @@ impl KnownCommand {
         };
         let mut findings = Findings::default();
         for (number, run) in program.chain().iter().enumerate() {
-            let why = if number == 0 { Why::Program } else { Why::Interpreter };
+            let why = if number == 0 { NeededAs::Program } else { NeededAs::Interpreter };
             add_run_ambient(run, why, &mut findings);
         }
         environment::seek_ambient(&surroundings, &mut findings);
@@ -152,12 +152,12 @@ pub(crate) fn typed_program(program: &OsStr) -> PathBuf {
 
 /// A file that runs, and the libraries next to it: `lib` next to its `bin`. Never the prefix itself, which may be
 /// `~/.local`.
-fn add_run_ambient(run: &Run, why: Why, findings: &mut Findings) {
+fn add_run_ambient(run: &Run, why: NeededAs, findings: &mut Findings) {
     findings.seek_ambient(&run.lies_at, RUN, why, &run.trail);
     for path in run.paths() {
         let Some(prefix) = prefix(path) else { continue };
         for part in INSTALLED {
-            findings.seek_ambient(&prefix.join(part), RUN, Why::Libraries, &run.trail);
+            findings.seek_ambient(&prefix.join(part), RUN, NeededAs::Libraries, &run.trail);
         }
     }
 }

@@ -28,7 +28,7 @@ use rootward_core::{Access, follow_ambient};
 pub(crate) use cache::make_ambient as make_cache_ambient;
 pub(crate) use environment::fetching_variables;
 pub use environment::withheld_variables;
-pub use finding::Why;
+pub use finding::NeededAs;
 pub(crate) use finding::{Finding, read_ambient};
 pub use known::KnownCommand;
 pub(crate) use known::typed_program;
@@ -55,7 +55,7 @@ pub(crate) enum Says {
     /// This profile's list of the system's own places, whose names no user can change.
     System,
     /// A finding about the command, which never opens a secret place.
-    Surroundings(Why),
+    Surroundings(NeededAs),
     /// Rootward, which has just created it.
     Own,
 }

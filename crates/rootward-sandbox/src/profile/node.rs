@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rootward_core::{Access, follow_ambient};
 
-use super::finding::{Anchor, Findings, Trail, Why};
+use super::finding::{Anchor, Findings, NeededAs, Trail};
 use super::program::Program;
 use super::{Profile, RUN, Surroundings, script_ambient};
 
@@ -17,7 +17,7 @@ pub(super) fn seek_ambient(surroundings: &Surroundings<'_>, findings: &mut Findi
     for run in surroundings.program.chain() {
         for file in run.paths() {
             if let Some(modules) = outermost_modules(file) {
-                findings.seek_ambient(&modules, RUN, Why::NodeModules, &run.trail);
+                findings.seek_ambient(&modules, RUN, NeededAs::NodeModules, &run.trail);
             }
         }
     }
@@ -30,25 +30,25 @@ pub(super) fn seek_ambient(surroundings: &Surroundings<'_>, findings: &mut Findi
     let by_links = Trail { named_in: followed.links, own: Vec::new() };
     if let Some(modules) = outermost_modules(&lies_at) {
         let own = outermost_modules(&script).and_then(|typed| Anchor::find_ambient(&typed)).into_iter().collect();
-        findings.seek_ambient(&modules, RUN, Why::NodeModules, &Trail { own, ..by_links });
+        findings.seek_ambient(&modules, RUN, NeededAs::NodeModules, &Trail { own, ..by_links });
         return;
     }
-    findings.seek_ambient(&lies_at, Access::READ, Why::Script, &by_links);
+    findings.seek_ambient(&lies_at, Access::READ, NeededAs::Script, &by_links);
     // By the path alone: the directory's contents do not matter.
     let typed = typed_package(&lies_at).filter(|directory| surroundings.is_its_own_ambient(directory));
     if let Some(typed) = typed {
-        findings.seek_ambient(&typed, RUN, Why::Package, &by_links);
+        findings.seek_ambient(&typed, RUN, NeededAs::Package, &by_links);
     }
     // SECURITY: a command that can write next to the script decides where its package begins
     // (test: a_script_without_its_package_gets_no_other, a_planted_package_opens_no_more_than_none)
     let by_script = by_links.past([lies_at.clone()]);
     if let Some(package) = package_ambient(&lies_at, surroundings) {
-        findings.seek_ambient(&package, RUN, Why::Package, &by_script);
+        findings.seek_ambient(&package, RUN, NeededAs::Package, &by_script);
     }
     // A workspace keeps packages above the script's own.
     let above = lies_at.ancestors().skip(1).take_while(|directory| surroundings.is_its_own_ambient(directory));
     for directory in above {
-        findings.seek_ambient(&directory.join("node_modules"), RUN, Why::NodeModules, &by_script);
+        findings.seek_ambient(&directory.join("node_modules"), RUN, NeededAs::NodeModules, &by_script);
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rootward_core::{Access, follow_ambient};
 
-use super::finding::{Finding, Findings, Trail, Why, read_ambient};
+use super::finding::{Finding, Findings, NeededAs, Trail, read_ambient};
 use super::program::Run;
 use super::{KnownCommand, Profile, RUN, Surroundings, script_ambient};
 
@@ -31,14 +31,14 @@ pub(super) fn seek_ambient(surroundings: &Surroundings<'_>, findings: &mut Findi
         let links = follow_ambient(&script).map(|followed| followed.links).unwrap_or_default();
         let trail = Trail { named_in: links, own: Vec::new() };
         match script.parent().filter(|directory| surroundings.is_its_own_ambient(directory)) {
-            Some(directory) => findings.seek_ambient(directory, Access::READ, Why::BesideScript, &trail),
-            None => findings.seek_ambient(&script, Access::READ, Why::Script, &trail),
+            Some(directory) => findings.seek_ambient(directory, Access::READ, NeededAs::BesideScript, &trail),
+            None => findings.seek_ambient(&script, Access::READ, NeededAs::Script, &trail),
         }
     }
     let variable = surroundings.variables.iter().find(|(name, _)| name == VERSIONS_VARIABLE);
     let versions = versions_of_uv(variable.map(|(_, value)| value.as_os_str()), surroundings.home);
     if let (true, Some(versions)) = (uv, versions) {
-        findings.seek_ambient(&versions, RUN, Why::Versions, &Trail::default());
+        findings.seek_ambient(&versions, RUN, NeededAs::Versions, &Trail::default());
     }
 }
 
@@ -90,7 +90,7 @@ fn add_environment_ambient(program: &Path, run: &Run, surroundings: &Surrounding
     // SECURITY: `pyvenv.cfg` is what makes the directory an environment, so its author is part of the trail
     // (test: a_planted_environment_opens_nothing)
     let trail = run.trail.past(settings_file.links.into_iter().chain([settings_file.place]));
-    let seek = |path: &Path| Finding::seek_ambient(path, RUN, Why::VirtualEnvironment, &trail);
+    let seek = |path: &Path| Finding::seek_ambient(path, RUN, NeededAs::VirtualEnvironment, &trail);
     if surroundings.is_its_own_ambient(top) {
         findings.seek_or_ambient(seek(top), seek(&top.join("bin")));
     }
@@ -99,7 +99,7 @@ fn add_environment_ambient(program: &Path, run: &Run, surroundings: &Surrounding
     }
     if let Some(base) = base_of(&settings).and_then(Path::parent) {
         for part in ["bin", "lib", "lib64"] {
-            findings.seek_ambient(&base.join(part), RUN, Why::BasePython, &trail);
+            findings.seek_ambient(&base.join(part), RUN, NeededAs::BasePython, &trail);
         }
     }
 }

@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use super::finding::{Anchor, Findings, Why};
+use super::finding::{Anchor, Findings, NeededAs};
 use super::program::{Program, Run};
 use super::{KnownCommand, Profile, RUN};
 
 pub(super) fn seek_ambient(program: &Program, runtimes: &[Anchor], findings: &mut Findings) {
     for run in program.chain() {
         for top in run.paths().filter_map(|path| manager_of(path, runtimes)) {
-            findings.seek_ambient(&top, RUN, Why::Versions, &run.trail);
+            findings.seek_ambient(&top, RUN, NeededAs::Versions, &run.trail);
         }
     }
 }

@@ -88,13 +88,13 @@ impl Trust<'_> {
 mod tests {
     use rootward_core::Access;
 
-    use super::super::finding::{Trail, Why};
+    use super::super::finding::{NeededAs, Trail};
     use super::*;
 
     fn finding(place: &str, named_in: &[&str], own: &[&str]) -> Finding {
         let own = own.iter().map(|top| Anchor { top: top.into(), links: Vec::new() }).collect();
         let trail = Trail { named_in: named_in.iter().map(PathBuf::from).collect(), own };
-        Finding { place: place.into(), access: Access::READ, why: Why::Libraries, trail, otherwise: None }
+        Finding { place: place.into(), access: Access::READ, why: NeededAs::Libraries, trail, otherwise: None }
     }
 
     fn judge(finding: &Finding) -> Result<PathBuf, Untrusted> {

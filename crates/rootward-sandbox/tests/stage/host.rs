@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use rootward_core::{Guard, GuardOptions, Origin, Restriction, Restrictions, Root, RootSet, Validation};
 use rootward_sandbox::{
-    CommandLine, Confinement, Filesystem, Home, KnownCommand, Network, Options, OwnProc, PassedVariable, Permit,
-    Processes, Refused, StartError, Supply, Trace, UnenforcedPolicy, UnixSockets,
+    CommandLine, Confinement, Filesystem, Home, KnownCommand, Network, Options, OwnProc, PassedVariable,
+    PermittingFlag, Processes, Refused, StartError, Supply, Trace, UnenforcedPolicy, UnixSockets,
 };
 use serde_json::Value;
 
@@ -65,7 +65,7 @@ pub(crate) fn host(spec: &str, command: &[OsString]) -> ExitCode {
 
 fn permit(refused: &Refused) -> &'static str {
     match refused.permit() {
-        Some(Permit::WithPath(flag) | Permit::Alone(flag)) => flag,
+        Some(PermittingFlag::WithPath(flag) | PermittingFlag::Alone(flag)) => flag,
         None => "nothing",
     }
 }

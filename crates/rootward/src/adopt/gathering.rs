@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use rootward_client::adopt::{
-    Caller, ConfigFile, FileError, Plan, PlanError, Planned, VariablesFileError, Verdict, plan_found, recognise,
+    ConfigFile, FileError, Invocation, Plan, PlanError, Planned, VariablesFileError, Verdict, plan_found, recognise,
     variables_ambient,
 };
 use rootward_client::import::{
-    Around, Client, Form, Holder, Platform, Server, Transport, parse, project_files, user_files,
+    Client, FileContext, Form, Holder, Platform, Server, Transport, parse, project_files, user_files,
 };
 use rootward_client::store::Mistake;
 use rootward_core::Shown;
@@ -143,7 +143,7 @@ impl Gathered {
         self.files.iter().flat_map(|file| file.servers.iter().map(move |server| (file, server)))
     }
 
-    fn take(&mut self, candidate: Candidate, way: Way, desk: &Desk, caller: &Caller) -> Option<()> {
+    fn take(&mut self, candidate: Candidate, way: Way, desk: &Desk, caller: &Invocation) -> Option<()> {
         let Candidate { form, file, holder, project } = candidate;
         let unread = |mistake: Option<Mistake>, says: String| Unread {
             client: form.client(),
@@ -163,7 +163,7 @@ impl Gathered {
         if self.files.iter().any(|known| known.config.place == config.place) {
             return Some(());
         }
-        let around = Around { home: desk.directories.home.clone(), project: project.clone() };
+        let around = FileContext { home: desk.directories.home.clone(), project: project.clone() };
         let mut unread_variables = Vec::new();
         let planned = parse(form, config.text(), &around).map_err(PlanError::Damaged).and_then(|mut found| {
             let read = |server: &mut Server| read_variables_ambient(server, form, holder, &around, desk).err();
@@ -193,7 +193,7 @@ impl Gathered {
     }
 }
 
-fn listed(planned: &Planned, caller: &Caller, project: Option<&Path>, desk: &Desk) -> Listed {
+fn listed(planned: &Planned, caller: &Invocation, project: Option<&Path>, desk: &Desk) -> Listed {
     let line = match &planned.server.transport {
         Transport::Command(line) => Some(line),
         Transport::Remote(_) => None,
@@ -214,7 +214,7 @@ fn read_variables_ambient(
     server: &mut Server,
     form: Form,
     holder: Holder,
-    around: &Around,
+    around: &FileContext,
     desk: &Desk,
 ) -> Result<(), String> {
     let Transport::Command(line) = &mut server.transport else { return Ok(()) };
@@ -234,7 +234,7 @@ fn mistake_of(error: &FileError) -> Option<Mistake> {
 }
 
 /// Reads the files that exist.
-pub(super) fn gather_ambient(target: &Target, way: Way, desk: &Desk, caller: &Caller) -> Result<Gathered> {
+pub(super) fn gather_ambient(target: &Target, way: Way, desk: &Desk, caller: &Invocation) -> Result<Gathered> {
     let mut gathered = Gathered::default();
     if let Target::File(file) = target {
         let candidate = named_ambient(file, desk)?;

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use rootward_client::adopt::{Caller, ConfigFile, HubTerms, Plan, PlanError, plan_hub};
-use rootward_client::import::{Form, Found, Holder};
+use rootward_client::adopt::{ConfigFile, HubTerms, Invocation, Plan, PlanError, plan_hub};
+use rootward_client::import::{FileContents, Form, Holder};
 use rootward_core::Shown;
 use rootward_hub::config::HubConfig;
 
@@ -36,8 +36,8 @@ pub(super) fn check_directory_ambient(desk: &Desk) -> Result<()> {
 pub(super) fn plan_ambient(
     (form, holder): (Form, Holder),
     config: &ConfigFile,
-    found: Found,
-    caller: &Caller,
+    found: FileContents,
+    caller: &Invocation,
     taken: &[PathBuf],
     desk: &Desk,
 ) -> Result<Plan, PlanError> {

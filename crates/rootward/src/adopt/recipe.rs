@@ -2,9 +2,9 @@
 
 use std::ffi::{OsStr, OsString};
 
-use rootward_client::import::CommandLine;
+use rootward_client::import::ConfiguredCommand;
 use rootward_core::{Shown, follow_ambient};
-use rootward_hub::recipe::Around;
+use rootward_hub::recipe::LaunchFacts;
 
 use super::Desk;
 
@@ -16,12 +16,12 @@ pub(super) struct Used {
 }
 
 /// The recipe of a command.
-pub(super) fn recipe_of_ambient(line: &CommandLine, desk: &Desk) -> Option<Used> {
+pub(super) fn recipe_of_ambient(line: &ConfiguredCommand, desk: &Desk) -> Option<Used> {
     let arguments: Vec<OsString> = line.arguments.iter().map(OsString::from).collect();
     let found = desk.book.find_ambient(OsStr::new(&line.program), &arguments, &desk.material).ok()??;
     let is_set = |name: &str| std::env::var_os(name).is_some() || line.variables.iter().any(|(known, _)| known == name);
     let exists = |place: &std::path::Path| follow_ambient(place).is_some_and(|followed| followed.exists);
-    let appended = found.appended(&arguments, Around { is_set: &is_set, exists: &exists });
+    let appended = found.appended(&arguments, LaunchFacts { is_set: &is_set, exists: &exists });
     let appended = appended.iter().map(|word| Shown::new(word).to_string()).collect();
     Some(Used { name: found.recipe.name, appended })
 }

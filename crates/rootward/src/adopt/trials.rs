@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
 use rootward_client::adopt::{PlannedHub, Verdict, fill};
-use rootward_client::import::{Around, CommandLine, Enabled, FileVariables, Holder, Scope, Transport};
+use rootward_client::import::{ConfiguredCommand, Enabled, FileContext, FileVariables, Holder, Scope, Transport};
 use rootward_core::{Access, FileKind, Resolver, lookout_ambient};
 use rootward_hub::config::{HubConfig, ServerConfig};
 
@@ -130,7 +130,7 @@ fn start_of_hub(
         [_, project, _] => Some(Path::new(project)),
         _ => project,
     };
-    let line = CommandLine {
+    let line = ConfiguredCommand {
         program: String::new(),
         arguments: Vec::new(),
         variables: Vec::new(),
@@ -164,12 +164,12 @@ fn place_of_trial(file: &Adoptable, yes: Yes, project: Option<&Path>) -> Result<
 
 fn start(
     file: &Adoptable,
-    line: &CommandLine,
+    line: &ConfiguredCommand,
     words: &[String],
     project: PathBuf,
     desk: &Desk,
 ) -> Result<Start, String> {
-    let around = Around { home: desk.directories.home.clone(), project: Some(project.clone()) };
+    let around = FileContext { home: desk.directories.home.clone(), project: Some(project.clone()) };
     let filled =
         |text: &str| fill(text, file.form, &desk.environment, &around).map_err(|unfilled| unfilled.to_string());
     let mut words = words.iter().map(|word| filled(word)).collect::<Result<VecDeque<String>, String>>()?;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anyhow::Result;
 use clap::Args;
-use rootward_audit::{Break, Verdict, verify_ambient};
+use rootward_audit::{Break, Verification, verify_ambient};
 use rootward_core::Shown;
 use serde::Serialize;
 
@@ -51,8 +51,8 @@ impl Verify {
     }
 }
 
-fn tell(verdict: &Verdict, files: usize, out: &mut impl Write) -> io::Result<()> {
-    let Verdict { lines, cut, breaks } = verdict;
+fn tell(verdict: &Verification, files: usize, out: &mut impl Write) -> io::Result<()> {
+    let Verification { lines, cut, breaks } = verdict;
     for Break { file, line, why } in breaks {
         writeln!(out, "broken: `{}`, line {line}: {why}", Shown::new(file))?;
     }
@@ -88,8 +88,8 @@ struct BreakAnswer<'a> {
 }
 
 impl<'a> Answer<'a> {
-    fn new(verdict: &'a Verdict, files: usize) -> Answer<'a> {
-        let Verdict { lines, cut, breaks } = verdict;
+    fn new(verdict: &'a Verification, files: usize) -> Answer<'a> {
+        let Verification { lines, cut, breaks } = verdict;
         let told = |broken: &'a Break| BreakAnswer {
             file: Shown::new(&broken.file),
             line: broken.line,

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use anyhow::{Context, Result};
-use rootward_http::{Config, Limits, Principal, Tls};
+use rootward_http::{Config, Credential, Limits, Tls};
 use serde::{Deserialize, Serialize};
 
 use super::log::Log;
@@ -43,7 +43,7 @@ impl Front {
     pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Front> {
         let Handed { principals, hosts, origins, tls, address, log, limits } =
             serde_json::from_slice(bytes).context("not started by a hub")?;
-        let principals = principals.into_iter().map(|(name, token)| Principal { name, token }).collect();
+        let principals = principals.into_iter().map(|(name, token)| Credential { name, token }).collect();
         let tls = tls.map(|(certificates, key)| Tls { certificates, key });
         Ok(Front { config: Config { principals, limits, hosts, origins, tls }, address, log })
     }

@@ -34,8 +34,8 @@ impl fmt::Debug for Principal {
 }
 
 impl Principal {
-    pub(super) fn to_config(&self) -> rootward_http::Principal {
-        rootward_http::Principal { name: self.name.clone(), token: self.token.clone() }
+    pub(super) fn to_config(&self) -> rootward_http::Credential {
+        rootward_http::Credential { name: self.name.clone(), token: self.token.clone() }
     }
 }
 

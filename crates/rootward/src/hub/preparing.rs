@@ -9,8 +9,8 @@ use rootward_core::env::NamedRoot;
 use rootward_core::session::{Follow, Policy, Sources};
 use rootward_core::{Audit, Base, Material, Mode, Origin, Root, RootSet, Shown, Validation};
 use rootward_hub::config::{
-    Environment, ExpandError, Expanded, ExpandedKind, RecipeChoice, SandboxLevel, ServerConfig, ServerKind,
-    SessionRoots, Surroundings, Template, UnixSocketLevel, expand, read_env_file,
+    ConfigVariables, ExpandError, Expanded, ExpandedKind, RecipeChoice, RootValues, SandboxLevel, ServerConfig,
+    ServerKind, Surroundings, Template, UnixSocketLevel, expand, read_env_file,
 };
 use rootward_hub::hub::HubServer;
 use rootward_hub::recipe::{Book, Match, Recipe, Takes};
@@ -35,7 +35,7 @@ pub(super) struct Preparing<'p> {
     pub(super) book: &'p Book,
     /// The roots of the operator, the user's saved choice, the fallback.
     pub(super) sources: &'p Sources,
-    pub(super) environment: &'p Environment,
+    pub(super) environment: &'p ConfigVariables,
     pub(super) audit: Option<Arc<dyn Audit>>,
 }
 
@@ -48,8 +48,7 @@ pub(super) struct ItsRoots {
 impl Preparing<'_> {
     /// A configured server, ready to be started.
     pub(super) fn server_ambient(&self, server: &ServerConfig) -> Result<HubServer> {
-        let around =
-            Surroundings { environment: self.environment, home: self.ground.home(), roots: SessionRoots::Later };
+        let around = Surroundings { environment: self.environment, home: self.ground.home(), roots: RootValues::Later };
         // A server that starts in its first root needs no directory here: that root is not known yet.
         let mut server = server.clone();
         let starts_in_root = takes_root_out(&mut server);

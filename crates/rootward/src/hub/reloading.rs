@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use rootward_core::session::Sources;
-use rootward_hub::config::{Change, Environment, HubConfig, LONGEST, SessionRoots, Surroundings, changes, expand};
+use rootward_hub::config::{
+    ConfigChange, ConfigVariables, HubConfig, LONGEST, RootValues, Surroundings, changes, expand,
+};
 use rootward_hub::hub::{Reload, Reloaded};
 use rootward_hub::recipe::Book;
 use std::sync::Arc;
@@ -29,7 +31,7 @@ pub(super) struct Reloading {
     pub(super) ground: Ground,
     pub(super) book: Book,
     pub(super) sources: Sources,
-    pub(super) environment: Environment,
+    pub(super) environment: ConfigVariables,
     pub(super) audit: Option<Arc<dyn Audit>>,
     pub(super) seen: Option<Stamp>,
     /// Patterns among the operator's roots.
@@ -96,11 +98,8 @@ impl Reloading {
         let mut matching = Vec::new();
         for server in servers {
             let known = self.of_servers.entry(server.name.clone()).or_insert_with(|| {
-                let around = Surroundings {
-                    environment: &self.environment,
-                    home: self.ground.home(),
-                    roots: SessionRoots::Later,
-                };
+                let around =
+                    Surroundings { environment: &self.environment, home: self.ground.home(), roots: RootValues::Later };
                 let roots = expand(&server, &around).map(|expanded| expanded.roots.into_iter().chain(expanded.ceiling));
                 let roots = roots.map(|roots| roots.flatten().collect::<Vec<_>>()).unwrap_or_default();
                 Patterns::new_ambient(roots, Validation::of(&self.ground.directories))
@@ -144,7 +143,9 @@ impl Reload for Reloading {
         };
         let is_new = |name: &str| {
             matching.iter().any(|of| of == name)
-                || changes.iter().any(|change| matches!(change, Change::Added(of) | Change::Changed(of) if of == name))
+                || changes
+                    .iter()
+                    .any(|change| matches!(change, ConfigChange::Added(of) | ConfigChange::Changed(of) if of == name))
         };
         let mut prepared = Vec::new();
         let mut names = Vec::new();
@@ -175,13 +176,13 @@ impl Reload for Reloading {
     }
 }
 
-fn told(change: &Change) -> String {
+fn told(change: &ConfigChange) -> String {
     let shown = |name: &str| rootward_core::Shown::new(name).to_string();
     match change {
-        Change::Added(name) => format!("server `{}` is new", shown(name)),
-        Change::Changed(name) => format!("server `{}` changed", shown(name)),
-        Change::Removed(name) => format!("server `{}` is gone", shown(name)),
-        Change::Hub => "the hub's own settings changed".to_owned(),
-        Change::Order => "the order changed".to_owned(),
+        ConfigChange::Added(name) => format!("server `{}` is new", shown(name)),
+        ConfigChange::Changed(name) => format!("server `{}` changed", shown(name)),
+        ConfigChange::Removed(name) => format!("server `{}` is gone", shown(name)),
+        ConfigChange::Hub => "the hub's own settings changed".to_owned(),
+        ConfigChange::Order => "the order changed".to_owned(),
     }
 }

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, anyhow};
 use rootward_core::session::{Follow, Policy, Sources};
 use rootward_core::{Base, Shown, Validation};
 use rootward_http::connect::{PlainHttp, Target, may_be_this_machine};
-use rootward_hub::config::{Expanded, Isolation, RootsFrom, ServerConfig, SessionRoots, Surroundings};
+use rootward_hub::config::{Expanded, Isolation, RootValues, RootsFrom, ServerConfig, Surroundings};
 use rootward_hub::hub::HubServer;
 use rootward_hub::recipe::HomeKind;
 use rootward_hub::scan::{Expansion, Protection};
@@ -31,8 +31,7 @@ impl Preparing<'_> {
         url: &str,
         headers: &[(String, String)],
     ) -> Result<HubServer> {
-        let around =
-            Surroundings { environment: self.environment, home: self.ground.home(), roots: SessionRoots::Later };
+        let around = Surroundings { environment: self.environment, home: self.ground.home(), roots: RootValues::Later };
         let paths = server.path_pairs(&around).map_err(|error| hinted(&error))?;
         let plain = if server.rootward.allow_plain_http { PlainHttp::Anywhere } else { PlainHttp::Loopback };
         let pairs = headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));

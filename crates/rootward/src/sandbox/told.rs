@@ -5,8 +5,8 @@ use std::path::Path;
 
 use rootward_core::Shown;
 use rootward_sandbox::{
-    ConfinementError, Enforcement, PackageError, Permit, ProgramError, Refused, SocketKind, SplitDirectory, StartError,
-    Step, Untrusted, Withheld,
+    ConfinementError, Enforcement, PackageError, PermittingFlag, ProgramError, Refused, SocketKind, SplitDirectory,
+    StartError, Step, Untrusted, Withheld,
 };
 
 use super::hinted;
@@ -141,8 +141,8 @@ pub(crate) fn refused(refused: &[Refused], home: Option<&Path>) {
         let Refused { path, access, socket } = refused;
         let permits = match (refused.permit(), socket) {
             _ if path.parent().is_none() => "nothing: sharing `/` would leave nothing outside".to_owned(),
-            (Some(Permit::WithPath(flag)), _) => format!("{flag} {}", for_shell(path, home, "")),
-            (Some(Permit::Alone(flag)), _) => flag.to_owned(),
+            (Some(PermittingFlag::WithPath(flag)), _) => format!("{flag} {}", for_shell(path, home, "")),
+            (Some(PermittingFlag::Alone(flag)), _) => flag.to_owned(),
             (None, Some(kind)) => format!("nothing: it is {kind}"),
             (None, None) => "nothing: it is about a process; most programs do without".to_owned(),
         };

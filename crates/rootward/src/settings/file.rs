@@ -219,8 +219,8 @@ fn in_our_words(says: &str) -> String {
 /// The settings of a file alone.
 #[cfg(test)]
 pub(super) fn parse(text: &str, home: Option<&Path>) -> Result<super::Settings, Mistake> {
-    use rootward_core::env::{Environment, Said};
-    let (environment, said) = (Environment::default(), Said::default());
+    use rootward_core::env::{Environment, VariableSettings};
+    let (environment, said) = (Environment::default(), VariableSettings::default());
     let variables = super::row::Variables { environment: &environment, said: &said };
     super::Settings::read(&variables, &mut Values::parse(text, home)?)
 }

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use rootward_core::env::{Environment, Said};
+use rootward_core::env::{Environment, VariableSettings};
 
 use super::Setting;
 use super::file::{Found, Mistake, Values};
@@ -66,7 +66,7 @@ pub(crate) struct Group {
 pub(super) struct Variables<'e> {
     pub(super) environment: &'e Environment,
     /// The variables that servers built on `rootward-server` read, too.
-    pub(super) said: &'e Said,
+    pub(super) said: &'e VariableSettings,
 }
 
 impl Row {
@@ -264,7 +264,7 @@ mod tests {
             (env::REVOKED_GRACE_MS, "11"),
         ] {
             let environment = Environment::from([(name, value)]);
-            let said = Said::read(&environment, home).unwrap();
+            let said = VariableSettings::read(&environment, home).unwrap();
             let settings = super::super::Settings::of_text(&environment, "", home).unwrap();
             assert_eq!(settings.policy(), said.policy().unwrap(), "{name}");
             let told = settings.told();

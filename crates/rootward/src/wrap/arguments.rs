@@ -6,7 +6,7 @@ use anyhow::Result;
 use rootward_core::env::NamedRoot;
 use rootward_core::{Access, Material, Mode, PlacedRoot, RefusedRoot, RootSet, Shown, Validation, WhyRefused};
 use rootward_hub::recipe::Match;
-use rootward_hub::wrap::FileServer;
+use rootward_hub::wrap::FileServerCommand;
 
 use crate::ground::Ground;
 use crate::message;
@@ -17,7 +17,7 @@ use crate::settings::Source;
 pub(crate) struct Read {
     /// The server's recipe.
     pub(crate) known: Option<Match>,
-    pub(crate) file_server: Option<FileServer>,
+    pub(crate) file_server: Option<FileServerCommand>,
     pub(crate) ceiling: RootSet,
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use rootward_core::{Material, Restrictions, Shown};
 use rootward_hub::recipe::learned::{Learned, List};
-use rootward_sandbox::{PackageCommand, Permit, Program, Refused, SocketKind, is_closed_ambient};
+use rootward_sandbox::{PackageCommand, PermittingFlag, Program, Refused, SocketKind, is_closed_ambient};
 
 use crate::message::{self, Hinted, from_home};
 
@@ -65,7 +65,7 @@ impl Learning {
         }
         for one in refused {
             let Refused { path, access, socket } = one;
-            if matches!(one.permit(), Some(Permit::Alone(_))) {
+            if matches!(one.permit(), Some(PermittingFlag::Alone(_))) {
                 self.learned.add_own_proc();
                 continue;
             }

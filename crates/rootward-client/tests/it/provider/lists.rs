@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-use rootward_client::provider::{Choice, LocalPaths, Locality, Server};
+use rootward_client::provider::{LocalPaths, Locality, RootChoice, Server};
 use rootward_client::store::SavedRoot;
 use rootward_core::{Access, Origin, Root, RootSet, Validation, Yes};
 use serde_json::{Value, json};
@@ -46,8 +46,8 @@ async fn each_server_is_told_its_own() {
         (Server::local("editor"), uris(&["all", "both", "chosen"])),
         (Server::local("other"), uris(&["all", "chosen"])),
         (Server::default(), uris(&["all", "chosen"])),
-        (only(Choice::Only(vec![stage.directory("chosen"), stage.directory("not shared")])), uris(&["chosen"])),
-        (only(Choice::Only(Vec::new())), Vec::new()),
+        (only(RootChoice::Only(vec![stage.directory("chosen"), stage.directory("not shared")])), uris(&["chosen"])),
+        (only(RootChoice::Only(Vec::new())), Vec::new()),
     ] {
         let shown = format!("{server:?}");
         assert_eq!(Raw::connect(&stage.provider, server).await.roots().await, expect, "{shown}");
@@ -61,7 +61,7 @@ async fn a_choice_does_not_open_what_is_closed_in_it() {
     let access = [Access::READ_WRITE, Access::NONE, Access::READ, Access::READ_WRITE, Access::NONE];
     stage.share(roots.iter().zip(access).map(|(name, access)| stage.root(name, access, &[])).collect());
     let uris = |names: &[&str]| names.iter().map(|name| stage.uri(name)).collect::<Vec<_>>();
-    let choice = Choice::Only(vec![stage.directory("top")]);
+    let choice = RootChoice::Only(vec![stage.directory("top")]);
     let mut chosen = Raw::connect(&stage.provider, Server { choice, ..Server::local("git") }).await;
     assert_eq!(chosen.roots().await, uris(&["top", "top/closed", "top/less"]));
     let answer = chosen.ask(Value::Null).await;
@@ -76,7 +76,7 @@ async fn a_server_elsewhere_is_told_nothing() {
     let stage = Stage::new();
     stage.share_all(&["a"]);
     let vouched = RootSet::place_ambient(Root::from_path(stage.directory("b"), Origin::Flag), &Validation::new(None));
-    let choice = Choice::HostVouches(vouched);
+    let choice = RootChoice::HostVouches(vouched);
     let asked = Locality::Remote(LocalPaths::UserSaidYes);
     for (server, expect) in [
         (Server::remote("web"), Vec::new()),
@@ -103,7 +103,7 @@ async fn only_what_is_there_is_told() {
         SavedRoot::new("/etc", Access::READ),
     ]);
     let both = [vouched, gone.clone()].map(|path| Root::from_path(path, Origin::Flag).unwrap());
-    let choice = Choice::HostVouches(RootSet::place_ambient(both, &Validation::new(None)));
+    let choice = RootChoice::HostVouches(RootSet::place_ambient(both, &Validation::new(None)));
     std::fs::remove_dir(&missing).unwrap();
     std::fs::remove_dir(&linked).unwrap();
     std::os::unix::fs::symlink("/srv", &linked).unwrap();

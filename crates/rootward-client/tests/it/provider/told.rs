@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rootward_client::provider::{Choice, Server, Settings};
+use rootward_client::provider::{RootChoice, Server, Settings};
 use rootward_core::Access;
 
 use super::raw::Raw;
@@ -30,7 +30,7 @@ async fn a_change_is_told_to_those_who_see_it() {
     git.told().await;
     other.told().await;
     assert_eq!(other.roots().await, [stage.uri("a"), stage.uri("d")]);
-    stage.provider.choose("git", &Choice::Only(vec![stage.directory("d")]));
+    stage.provider.choose("git", &RootChoice::Only(vec![stage.directory("d")]));
     git.told().await;
     assert_eq!(git.roots().await, [stage.uri("d")]);
     assert_eq!(other.roots().await.len(), 2);

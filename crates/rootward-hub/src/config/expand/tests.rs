@@ -1,9 +1,9 @@
 //! Tables of strings and their expansions.
 
-use super::super::{Change, Environment, HubConfig, changes};
+use super::super::{ConfigChange, ConfigVariables, HubConfig, changes};
 use super::*;
 
-fn environment() -> Environment {
+fn environment() -> ConfigVariables {
     let pairs = [
         ("TOKEN", "hunter2secret"),
         ("EMPTY", ""),
@@ -20,14 +20,14 @@ fn server(text: &str) -> ServerConfig {
     HubConfig::read(&text).unwrap_or_else(|error| panic!("{text}: {error}")).servers.remove(0)
 }
 
-fn with(server: &ServerConfig, roots: SessionRoots<'_>) -> Result<Expanded, ExpandError> {
+fn with(server: &ServerConfig, roots: RootValues<'_>) -> Result<Expanded, ExpandError> {
     let environment = environment();
     expand(server, &Surroundings { environment: &environment, home: Some(Path::new("/home/me")), roots })
 }
 
 fn in_roots(text: &str, roots: &[&str]) -> Result<Expanded, ExpandError> {
     let roots: Vec<PathBuf> = roots.iter().map(PathBuf::from).collect();
-    with(&server(text), SessionRoots::At(&roots))
+    with(&server(text), RootValues::At(&roots))
 }
 
 #[track_caller]
@@ -60,7 +60,7 @@ fn a_root_need_not_be_text() {
     let root = PathBuf::from(OsStr::from_bytes(b"/r\xff"));
     let server = server(r#"{"command": "${root}/a", "args": ["${roots}"]}"#);
     let ExpandedKind::Stdio { command, args, .. } =
-        with(&server, SessionRoots::At(std::slice::from_ref(&root))).unwrap().what
+        with(&server, RootValues::At(std::slice::from_ref(&root))).unwrap().what
     else {
         panic!()
     };
@@ -90,8 +90,8 @@ fn what_is_missing_is_named() {
     );
     let error = in_roots(r#"{"command": "a", "args": ["${root}"]}"#, &[]).unwrap_err();
     assert_eq!(error.says, "it needs a root, but this client shared no directories");
-    let environment = Environment::default();
-    let around = Surroundings { environment: &environment, home: None, roots: SessionRoots::At(&[]) };
+    let environment = ConfigVariables::default();
+    let around = Surroundings { environment: &environment, home: None, roots: RootValues::At(&[]) };
     let error = expand(&server(r#"{"command": "${userHome}/a"}"#), &around).unwrap_err();
     assert_eq!(error.says, "your home directory is not known");
 }
@@ -138,7 +138,7 @@ fn a_process_and_its_places() {
 fn fixed_roots_are_known_before_the_sessions() {
     let environment = environment();
     let around =
-        Surroundings { environment: &environment, home: Some(Path::new("/home/me")), roots: SessionRoots::At(&[]) };
+        Surroundings { environment: &environment, home: Some(Path::new("/home/me")), roots: RootValues::At(&[]) };
     let fixed = |text: &str| {
         let roots = server(text).fixed_roots(&around).unwrap();
         roots.map(|roots| roots.into_iter().map(|root| root.path).collect::<Vec<_>>())
@@ -161,7 +161,7 @@ fn a_root_is_not_opened_by_its_variable() {
 
 #[test]
 fn roots_can_be_filled_in_later() {
-    let later = |text: &str| with(&server(text), SessionRoots::Later);
+    let later = |text: &str| with(&server(text), RootValues::Later);
     let expanded = later(r#"{"command": "a", "args": ["${roots}", "${workspaceFolder}/x", "${TOKEN}"]}"#).unwrap();
     let ExpandedKind::Stdio { args, .. } = expanded.what else { panic!() };
     assert_eq!(args, ["${roots}", "${root}/x", "hunter2secret"]);
@@ -178,19 +178,19 @@ fn pairs_of_paths_wait_for_the_roots() {
     );
     let environment = environment();
     let roots = [PathBuf::from("/r")];
-    for roots in [SessionRoots::At(&roots), SessionRoots::Later] {
+    for roots in [RootValues::At(&roots), RootValues::Later] {
         let around = Surroundings { environment: &environment, home: Some(Path::new("/home/me")), roots };
         let pairs = [("${root}".into(), "/projects".to_owned()), ("/home/me/data".into(), "/data".to_owned())];
         assert_eq!(server.path_pairs(&around), Ok(PathPairs::new(pairs)));
     }
-    let around = Surroundings { environment: &environment, home: None, roots: SessionRoots::Later };
+    let around = Surroundings { environment: &environment, home: None, roots: RootValues::Later };
     assert_eq!(server.path_pairs(&around).unwrap_err().says, "your home directory is not known");
 }
 
 #[test]
 fn large_values_end_in_an_error() {
-    let environment: Environment = [("BIG".into(), "x".repeat(1 << 20).into())].into_iter().collect();
-    let around = Surroundings { environment: &environment, home: None, roots: SessionRoots::At(&[]) };
+    let environment: ConfigVariables = [("BIG".into(), "x".repeat(1 << 20).into())].into_iter().collect();
+    let around = Surroundings { environment: &environment, home: None, roots: RootValues::At(&[]) };
     let many =
         |count: usize| server(&format!("{{\"command\": \"a\", \"args\": [{}]}}", vec!["\"${BIG}\""; count].join(",")));
     assert!(expand(&many(1), &around).is_ok());
@@ -213,5 +213,5 @@ fn nothing_secret_is_debugged() {
 fn a_template_is_the_same_only_with_the_same_text() {
     let config = |text: &str| HubConfig { servers: vec![server(text)], ..HubConfig::default() };
     let (one, other) = (config(r#"{"command": "${A}"}"#), config(r#"{"command": "${env:A}"}"#));
-    assert_eq!(changes(&one, &other), [Change::Changed("s".to_owned())]);
+    assert_eq!(changes(&one, &other), [ConfigChange::Changed("s".to_owned())]);
 }

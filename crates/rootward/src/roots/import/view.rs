@@ -3,8 +3,8 @@
 
 use std::path::Component;
 
-use rootward_client::adopt::{Caller, Extras, NotWrapped, Verdict, judge, usual_roots};
-use rootward_client::import::{Client, CommandLine, Holder, Server, SuggestedRoot, Transport, secrets};
+use rootward_client::adopt::{Extras, Invocation, NotWrapped, Verdict, judge, usual_roots};
+use rootward_client::import::{Client, ConfiguredCommand, Holder, Server, SuggestedRoot, Transport, secrets};
 use rootward_client::store::{access_text, usable_name};
 use rootward_core::{Origin, Validation};
 
@@ -20,7 +20,7 @@ pub(super) enum Values {
 pub(super) struct View {
     pub(super) values: Values,
     pub(super) validation: Validation,
-    pub(super) caller: Caller,
+    pub(super) caller: Invocation,
 }
 
 /// How a server would be confined.
@@ -40,7 +40,7 @@ pub(super) enum WrapLine {
 
 impl View {
     /// The program and its arguments.
-    pub(super) fn command(&self, line: &CommandLine) -> Vec<String> {
+    pub(super) fn command(&self, line: &ConfiguredCommand) -> Vec<String> {
         let words = [std::slice::from_ref(&line.program), &line.arguments].concat();
         match self.values {
             Values::Shown => words,

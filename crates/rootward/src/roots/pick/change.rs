@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use rootward_client::choose::{Choices, Difference, Mark};
+use rootward_client::choose::{ChoiceChanges, Choices, Mark};
 use rootward_client::store::More;
 use rootward_core::{PlacedRoot, Shown};
 
@@ -82,7 +82,7 @@ pub(super) fn lines(choices: &Choices, placed: &Placed, desk: &Desk) -> Vec<Stri
     lines
 }
 
-pub(super) fn question(difference: &Difference<'_>) -> &'static str {
+pub(super) fn question(difference: &ChoiceChanges<'_>) -> &'static str {
     match (difference.added.len(), difference.granted.len() + difference.renamed.len() + difference.removed.len()) {
         (1, 0) => "share it?",
         (_, 0) => "share them?",

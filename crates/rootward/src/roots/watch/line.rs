@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use chrono::Local;
-use rootward_client::store::{Found, SavedRoot, StoreError};
+use rootward_client::store::{FoundRoots, SavedRoot, StoreError};
 use rootward_client::watch::{News, Seen, SeenRoot, State, Watching};
 use rootward_core::Shown;
 
@@ -64,7 +64,7 @@ pub(super) fn write(seen: &Seen, news: &[News], desk: &Desk, out: &mut impl Writ
 }
 
 /// What a pattern matches now.
-fn matching(found: &Found) -> String {
+fn matching(found: &FoundRoots) -> String {
     let names = found.placed.iter().map(|placed| Shown::new(&placed.place).to_string());
     format!("matches {} now", names.collect::<Vec<_>>().join(", "))
 }
