@@ -113,7 +113,7 @@ fn carry_out(
         }
         (Servers::Ten, None) => bail!("the packages were not installed"),
     }
-    match offline::cut_off("adopt", order, directory.path(), &variables)? {
+    match offline::run("adopt", order, directory.path(), &variables)? {
         Value::String(failure) => bail!("{failure}"),
         _ => Ok(()),
     }

@@ -54,7 +54,7 @@ pub(crate) fn run(top: &Path) -> Result<String> {
     let claude = claude_code::install(top)?.into_iter().next().context("Claude Code was not installed")?;
     let programs = json!({"rootward": rootward, "claude": claude, "markitdown-mcp": markitdown(top)?});
     let directory = tempfile::Builder::new().prefix("pictures-").tempdir()?;
-    let pictures = offline::cut_off("pictures", json!({"programs": programs}), directory.path(), &[])?;
+    let pictures = offline::run("pictures", json!({"programs": programs}), directory.path(), &[])?;
     let pictures = pictures.as_object().context("there are no pictures")?;
     fs::create_dir_all(top.join(FOLDER))?;
     for (name, picture) in pictures {
