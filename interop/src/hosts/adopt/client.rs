@@ -19,7 +19,7 @@ pub(super) struct Client {
     /// What its list says about a server.
     pub(super) list: List,
     /// What marks a server there with which nothing is wrong.
-    pub(super) well: &'static str,
+    pub(super) healthy: &'static str,
     /// Arguments that start a conversation.
     pub(super) converse: &'static [&'static str],
     /// Arguments that add a server.
@@ -47,7 +47,7 @@ pub(super) static CLIENTS: [Client; 4] = [
         scopes: &["user", "local", "project"],
         list: List::Connects,
         // Not `! Connected · tools fetch failed`.
-        well: "✔ Connected",
+        healthy: "✔ Connected",
         converse: &["-p", PROMPT, "--allowedTools", "mcp__files,mcp__git,mcp__everything,mcp__broken"],
         add: |entry| words(&["mcp", "add", "--scope", entry.scope, entry.name], entry, "-e", &["--"]),
         // Otherwise it waits for a person to approve the project's servers.
@@ -60,7 +60,7 @@ pub(super) static CLIENTS: [Client; 4] = [
         due: Due::LongCheck,
         scopes: &[],
         list: List::Configured,
-        well: "enabled",
+        healthy: "enabled",
         converse: &["exec", "--skip-git-repo-check", PROMPT],
         add: |entry| words(&["mcp", "add", entry.name], entry, "--env", &["--"]),
         before: |_| Ok(()),
@@ -75,7 +75,7 @@ pub(super) static CLIENTS: [Client; 4] = [
         due: Due::EveryCheck,
         scopes: &["user", "project"],
         list: List::Connects,
-        well: "- Connected",
+        healthy: "- Connected",
         converse: &["-m", "gemini-2.5-flash", "--yolo", "-p", PROMPT],
         add: |entry| words(&["mcp", "add", "--scope", entry.scope], entry, "-e", &[entry.name]),
         before: |_| Ok(()),
@@ -87,7 +87,7 @@ pub(super) static CLIENTS: [Client; 4] = [
         due: Due::LongCheck,
         scopes: &[],
         list: List::Connects,
-        well: "connected",
+        healthy: "connected",
         converse: &["run", "--model", "scripted/scripted", PROMPT],
         add: |entry| words(&["mcp", "add", entry.name], entry, "--env", &["--"]),
         before: |_| Ok(()),

@@ -151,7 +151,7 @@ impl Session<'_> {
         let ran = run(self.command(slice::from_ref(&self.stage.programs.rootward), &words))?;
         let shown = words.join(" ");
         ensure!(ran.status.code() == Some(code), "`rootward {shown}` ended with {}: {}", ran.status, ran.all());
-        Answer::read(&ran.said).with_context(|| format!("`rootward {shown}`"))
+        Answer::read(&ran.stdout).with_context(|| format!("`rootward {shown}`"))
     }
 
     /// What `adopt` would change: nothing is changed without a yes.
@@ -221,12 +221,12 @@ impl Session<'_> {
 
     fn list(&self) -> Result<()> {
         let Talk::Model { list, .. } = self.client.host.talk else { bail!("it has no list of servers") };
-        let well = self.client.well;
+        let healthy = self.client.healthy;
         let said = run(self.command(&self.stage.programs.host, list))?.all();
         for entry in &self.entries {
-            let is_well = said.lines().any(|line| names(line, entry.name) && line.contains(well));
+            let is_healthy = said.lines().any(|line| names(line, entry.name) && line.contains(healthy));
             let expect = self.client.list == List::Configured || entry.fate == Fate::Works;
-            ensure!(is_well == expect, "`{well}` for `{}`: {is_well}\n{said}", entry.name);
+            ensure!(is_healthy == expect, "`{healthy}` for `{}`: {is_healthy}\n{said}", entry.name);
         }
         Ok(())
     }
