@@ -36,7 +36,7 @@ struct Revision {
 }
 
 /// These counts include the checks of streams, which the suite skips for a plain JSON response. The front sends quick responses as plain
-/// JSON, so it is told here to stream every response.
+/// JSON by default, so here it is configured to stream every response.
 const REVISIONS: [Revision; 2] = [
     Revision { name: "2025-11-25", scenarios: 33, checks: [83, 83, 83] },
     Revision { name: MODERN, scenarios: 50, checks: [197, 197, 193] },

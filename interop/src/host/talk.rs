@@ -48,7 +48,7 @@ impl Host {
     pub(super) fn wait_until_connected(&mut self, mut names: BTreeSet<String>) -> Result<()> {
         while !names.is_empty() {
             let message = self.receive().with_context(|| format!("not connected: {names:?}"))?;
-            let name = message["connected"].as_str().with_context(|| format!("the host said {message}"))?;
+            let name = message["connected"].as_str().with_context(|| format!("the host sent {message}"))?;
             names.remove(name);
         }
         Ok(())

@@ -141,9 +141,9 @@ impl Session<'_> {
                 let began = Instant::now();
                 let found = self.visit(project, names)?;
                 let (seconds, names) = (began.elapsed().as_secs_f64(), names.join(", "));
-                println!("{}, project {project}, {names}, time {time}: {seconds:.1} s", self.host.name);
+                println!("{}, project {project}, {names}, run {time}: {seconds:.1} s", self.host.name);
                 let labeled = |(server, says): (&str, String)| {
-                    (server.to_owned(), format!("project {project}, time {time}, {says}"))
+                    (server.to_owned(), format!("project {project}, run {time}, {says}"))
                 };
                 failures.extend(found.into_iter().map(labeled));
             }
@@ -219,7 +219,7 @@ impl Session<'_> {
     }
 }
 
-/// Checks what the host sent to the model after a call with `path`. `proof` is text that only a call that was carried out returns.
+/// Checks what the host sent to the model after a call with `path`. `proof` is text that the server returns only if it carries out the call.
 pub(super) fn judge(place: Place, path: &Path, proof: &str, outcome: &Outcome) -> Result<()> {
     let text = match outcome {
         Outcome::Sent(text) => text,

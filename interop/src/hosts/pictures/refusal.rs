@@ -1,4 +1,4 @@
-//! The picture of a refusal: Claude Code asks a server for a private key, and the server says why it does not return it.
+//! The picture of a refusal: Claude Code asks a wrapped server for a private key, and the answer says why it does not get it.
 
 use std::path::Path;
 use std::process::Command;
