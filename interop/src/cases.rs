@@ -1,4 +1,4 @@
-//! Cases with names: those that were asked for are run, several at once, and what failed is told.
+//! Named test cases: selects them by name, runs several at once, and reports the failures.
 
 use std::sync::Mutex;
 use std::thread;
@@ -7,16 +7,16 @@ use anyhow::{Result, bail};
 
 use taskkit::table;
 
-/// The cases whose names hold each of `parts`; none is an error.
+/// The cases whose names contain each of `parts`. It is an error if there are none.
 pub(crate) fn chosen<C: Copy>(mut cases: Vec<C>, parts: &[&str], name: impl Fn(C) -> String) -> Result<Vec<C>> {
     cases.retain(|case| parts.iter().all(|part| name(*case).contains(part)));
     if cases.is_empty() {
-        bail!("no case has a name with `{}`", parts.join("` and `"));
+        bail!("no case name contains `{}`", parts.join("` and `"));
     }
     Ok(cases)
 }
 
-/// Carries out the cases, `threads` at once; every one has an outcome.
+/// Runs the cases on `threads` threads; returns an outcome for each.
 pub(crate) fn all_at_once<C: Copy + Send + Sync>(
     cases: &[C],
     threads: usize,
@@ -39,7 +39,7 @@ pub(crate) fn all_at_once<C: Copy + Send + Sync>(
     outcomes.into_inner().unwrap_or_default()
 }
 
-/// Carries out the cases, `threads` at once, and shows what each counted; then judges.
+/// Runs the cases on `threads` threads, prints the count that each returns, and fails if any case did.
 pub(crate) fn count_all_at_once<C: Copy + Send + Sync>(
     cases: &[C],
     threads: usize,
@@ -62,7 +62,7 @@ pub(crate) fn count_all_at_once<C: Copy + Send + Sync>(
     judge(cases.len(), &outcomes, name)
 }
 
-/// Shows the outcomes of the cases, sorted by name.
+/// Prints a table of the outcomes, sorted by name.
 pub(crate) fn lay_out<C: Copy>(outcomes: &mut [(C, Result<()>)], name: impl Fn(C) -> String) {
     outcomes.sort_by_key(|(case, _)| name(*case));
     let row = |(case, outcome): &(C, Result<()>)| {
@@ -73,7 +73,7 @@ pub(crate) fn lay_out<C: Copy>(outcomes: &mut [(C, Result<()>)], name: impl Fn(C
     println!("\n{}", table::lay_out(&rows));
 }
 
-/// Tells what failed. Where each of `count` cases passed, a note for the table of steps.
+/// Prints the failures. If all of the `count` cases passed, returns a note for the table of steps.
 pub(crate) fn judge<C: Copy>(count: usize, outcomes: &[(C, Result<()>)], name: impl Fn(C) -> String) -> Result<String> {
     for (case, outcome) in outcomes {
         if let Err(error) = outcome {
@@ -82,7 +82,7 @@ pub(crate) fn judge<C: Copy>(count: usize, outcomes: &[(C, Result<()>)], name: i
     }
     let passed = outcomes.iter().filter(|(_, outcome)| outcome.is_ok()).count();
     if passed != count {
-        bail!("of {count} cases only {passed} passed");
+        bail!("only {passed} of {count} cases passed");
     }
     Ok(match passed {
         1 => "1 case passed".to_owned(),
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_that_no_case_has_is_an_error() {
+    fn selecting_no_case_is_an_error() {
         let check = |parts: &[&str], expect: Option<&[u32]>| {
             let cases = chosen(vec![1, 12, 23], parts, |case| case.to_string());
             assert_eq!(cases.ok().as_deref(), expect, "{parts:?}");

@@ -1,11 +1,11 @@
-//! `cargo xtask conformance`: the MCP conformance suite against `examples/conformance-server`, for both eras of the protocol: behind
-//! rmcp's own HTTP server, behind Rootward's front, and on standard input and output behind `rootward hub --http`.
+//! `cargo xtask conformance`: runs the MCP conformance suite against `examples/conformance-server`, in both eras of the protocol, over
+//! rmcp's own HTTP server, over Rootward's front, and over `rootward hub --http` with the server on stdio behind it.
 //!
-//! All three are to give the same results. In two scenarios a server asks for roots, and behind the hub that question is the hub's to
-//! answer: [`OF_ROOTS`] says what becomes of them.
+//! All three must give the same results, except in two scenarios: there the server asks for roots, and the hub answers instead of the
+//! client. See [`HUB_FAILURES`].
 //!
 //! The suite comes from npm, pinned in `peers/conformance` together with the Node it needs, and is installed below `target`.
-//! It writes what it found to files, one per scenario; those are read, rather than what it prints.
+//! It writes its results to files, one per scenario. This module reads those files and ignores the suite's output.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
@@ -25,18 +25,18 @@ use taskkit::call::Call;
 use taskkit::install::{major, packages};
 use taskkit::wait::ended_within;
 
-/// What a revision of the protocol requires, and what the suite knows beyond that.
+/// A revision of the protocol, and how much of the suite must pass for it.
 #[derive(Clone, Copy, Debug)]
 struct Revision {
     name: &'static str,
-    /// How many there are in the pinned suite: fewer means that something was left out in silence.
+    /// The number of scenarios in the pinned suite. If fewer run, the suite left some out silently.
     scenarios: usize,
-    /// How many pass, with each way.
+    /// The number of checks that pass, for each of [`WAYS`].
     checks: [usize; 3],
 }
 
-/// An answer that comes soon is a plain document behind the front, and the suite leaves its checks of streams out. So every answer is a
-/// stream here.
+/// These counts include the checks of streams, which the suite skips for a plain JSON response. The front sends quick responses as plain
+/// JSON by default, so here it is configured to stream every response.
 const REVISIONS: [Revision; 2] = [
     Revision { name: "2025-11-25", scenarios: 33, checks: [83, 83, 83] },
     Revision { name: MODERN, scenarios: 50, checks: [197, 197, 193] },
@@ -45,29 +45,29 @@ const REVISIONS: [Revision; 2] = [
 const MODERN: &str = "2026-07-28";
 
 /// The checks that fail through a hub that does not ask its clients for roots, in the scenarios of `peers/conformance/hub.yml`. The hub
-/// owns the roots, and no server gets a call before they are known. A hub that asks its clients does so before each call, so that the first
-/// answer to every call is the question for roots, and the suite expects it in these two scenarios alone.
+/// owns the roots, and no server gets a call before they are known. A hub that asks its clients does so before each call: its first
+/// response to every call requests the roots. The suite expects that only in these two scenarios, so the hub does not ask here.
 ///
-/// - `input-required-result-basic-list-roots` passes through a hub that asks its clients, and is run so: see [`WITH_ROOTS`].
-/// - `input-required-result-multiple-input-requests` wants three questions in one answer: for the user, for the model and for the roots. The
-///   hub passes the first two on and answers the third itself. So one check fails, and the suite leaves out the one after it.
-const OF_ROOTS: [(&str, Status); 2] =
+/// - `input-required-result-basic-list-roots` passes through a hub that asks its clients, and runs that way too: see [`WITH_ROOTS`].
+/// - `input-required-result-multiple-input-requests` expects three input requests in one response: to the user, to the model and for the
+///   roots. The hub passes on the first two and answers the third itself. So one check fails, and the suite skips the next one.
+const HUB_FAILURES: [(&str, Status); 2] =
     [("sep-2322-list-roots-incomplete", Status::Failure), ("sep-2322-multiple-inputs-incomplete", Status::Failure)];
 
 /// The scenario that is run through a hub that asks its clients for roots.
 const ROOTS_SCENARIO: &str = "input-required-result-basic-list-roots";
 
-/// What it is to give: its two checks, and that all messages are valid, which every scenario checks.
+/// What must pass in it: its own two checks, and the check in every scenario that all messages are valid.
 const WITH_ROOTS: Revision = Revision { name: MODERN, scenarios: 1, checks: [3; 3] };
 
-/// What stands between the suite and the handlers.
+/// What is between the suite and the server's handlers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Way {
     /// rmcp's own HTTP server.
     Direct,
-    /// Rootward's front, every answer a stream.
+    /// Rootward's front, which streams every response.
     Front,
-    /// The hub, every answer a stream, with the server behind it on standard input and output.
+    /// The hub, which streams every response, with the server on stdio behind it.
     Hub,
 }
 
@@ -83,18 +83,18 @@ impl Way {
     }
 }
 
-/// Checks that may end without success, each with the reason.
+/// Checks that need not succeed, each with the reason.
 const EXCUSED: [(&str, Status); 2] = [
-    // A tool of rmcp 3.8 cannot tell which stream its call is on, so it cannot close it for the client to come back.
+    // The server would have to close the stream of a call so that the client resumes it. A tool of rmcp 3.8 does not know that stream.
     ("server-sse-disconnect-resume", Status::Warning),
-    // The suite skips it itself, for every server.
+    // The suite skips this check for every server.
     ("tasks-status-notifications", Status::Skipped),
 ];
 
-/// What a run of the suite may take; it takes about ten seconds.
+/// Time limit for a run of the suite, which takes about ten seconds.
 const LIMIT: Duration = Duration::from_mins(3);
 
-/// One check of a scenario, as the suite writes it.
+/// The result of one check of a scenario.
 #[derive(Debug)]
 struct Check {
     id: String,
@@ -116,7 +116,7 @@ impl Check {
         Some(Check { id: value["id"].as_str()?.to_owned(), status, message })
     }
 
-    /// All checks of a scenario; an error if there is one that cannot be read.
+    /// Parses all checks of a scenario. Fails if any of them is malformed.
     fn read_all(text: &str) -> Result<Vec<Check>> {
         let values: Vec<Value> = serde_json::from_str(text)?;
         values.iter().map(|value| Check::read(value).with_context(|| format!("not a check: {value}"))).collect()
@@ -132,7 +132,7 @@ enum Status {
     Info,
 }
 
-/// Installs the suite, starts the server, runs both revisions; gives back a note for the table of steps.
+/// Installs the suite, and runs both revisions in each of [`WAYS`]; returns a note for the table of steps.
 pub(crate) fn run(top: &Path) -> Result<String> {
     let folder = packages(top, "conformance")?;
     let suite = Suite { top, node: node(top, &folder)?, folder };
@@ -142,16 +142,16 @@ pub(crate) fn run(top: &Path) -> Result<String> {
     for (position, way) in WAYS.into_iter().enumerate() {
         let home = tempfile::tempdir()?;
         let started = match way {
-            Way::Direct => Started::Alone(Server::start(&program, &[])?),
-            Way::Front => Started::Alone(Server::start(&program, &["--front", "--streams"])?),
-            Way::Hub => Started::Behind(behind_hub(&rootward, &program, home.path(), ASKS_NOBODY)?),
+            Way::Direct => Started::Server(Server::start(&program, &[])?),
+            Way::Front => Started::Server(Server::start(&program, &["--front", "--streams"])?),
+            Way::Hub => Started::Hub(start_hub(&rootward, &program, home.path(), WITHOUT_CLIENT_ROOTS)?),
         };
         for revision in REVISIONS {
             let name = format!("{}-{}", way.name(), revision.name);
             let baseline = top.join(HUB_BASELINE).display().to_string();
             let words = ["--requirements", revision.name, "--expected-failures", &baseline];
             let (words, excused) = match (way, revision.name) {
-                (Way::Hub, MODERN) => (&words[..], [&EXCUSED[..], &OF_ROOTS].concat()),
+                (Way::Hub, MODERN) => (&words[..], [&EXCUSED[..], &HUB_FAILURES].concat()),
                 _ => (&words[..2], EXCUSED.to_vec()),
             };
             let results = suite.run(started.address(), words, &name)?;
@@ -160,42 +160,42 @@ pub(crate) fn run(top: &Path) -> Result<String> {
         }
     }
     let home = tempfile::tempdir()?;
-    let hub = behind_hub(&rootward, &program, home.path(), &[])?;
+    let hub = start_hub(&rootward, &program, home.path(), &[])?;
     let words = ["--scenario", ROOTS_SCENARIO, "--spec-version", MODERN];
     let passed = judge(WITH_ROOTS, WITH_ROOTS.checks[0], &EXCUSED, &suite.run(&hub.url, &words, "hub-roots")?)?;
     notes.push(format!("hub with roots: {passed}"));
     Ok(notes.join(", "))
 }
 
-/// Adds the token to the suite's requests.
+/// The script that adds the token to the suite's requests.
 const TOKEN_SCRIPT: &str = "peers/conformance/token.mjs";
 
-/// The scenarios of [`OF_ROOTS`], for the suite itself.
+/// The suite's own list of expected failures: the scenarios of [`HUB_FAILURES`].
 const HUB_BASELINE: &str = "peers/conformance/hub.yml";
 
-/// The variables of a hub that does not ask its clients for roots: the suite has none to tell, but where that is what it tests.
-const ASKS_NOBODY: &[(&str, &str)] = &[("ROOTWARD_IGNORE_CLIENT", "on")];
+/// Makes the hub not ask its clients for roots: the suite shares roots only in the scenarios that test that.
+const WITHOUT_CLIENT_ROOTS: &[(&str, &str)] = &[("ROOTWARD_IGNORE_CLIENT", "on")];
 
-/// What the hub reads beside its servers: every answer is a stream.
+/// The hub's settings: stream every response.
 const SETTINGS: &str = "[http.limits]\nanswer_ms = 0\n";
 
-/// What is under test.
+/// The running process that the suite connects to.
 enum Started {
-    Alone(Server),
-    Behind(Listening),
+    Server(Server),
+    Hub(Listening),
 }
 
 impl Started {
     fn address(&self) -> &str {
         match self {
-            Started::Alone(server) => &server.address,
-            Started::Behind(listening) => &listening.url,
+            Started::Server(server) => &server.address,
+            Started::Hub(listening) => &listening.url,
         }
     }
 }
 
-/// The hub before the server, whose tools keep their names.
-fn behind_hub(rootward: &Path, program: &Path, home: &Path, variables: &[(&str, &str)]) -> Result<Listening> {
+/// Starts a hub with the server behind it. The server's tools keep their names.
+fn start_hub(rootward: &Path, program: &Path, home: &Path, variables: &[(&str, &str)]) -> Result<Listening> {
     let (file, root, settings) = (home.join("servers.json"), home.join("root"), home.join("rootward"));
     fs::create_dir(&root)?;
     fs::create_dir(&settings)?;
@@ -207,16 +207,16 @@ fn behind_hub(rootward: &Path, program: &Path, home: &Path, variables: &[(&str, 
     listening::start(rootward, &words, home, variables)
 }
 
-/// The Node that came with the suite, or the machine's own on a platform for which none is pinned.
+/// The Node that was installed with the suite, or the system's Node on platforms for which none is pinned.
 fn node(top: &Path, suite: &Path) -> Result<PathBuf> {
     let pinned = suite.join("node_modules/.bin/node");
     let node = if pinned.exists() { pinned } else { PathBuf::from("node") };
     let version = Call::program(&node.to_string_lossy()).arguments(["--version"]).stdout(top)?;
-    ensure!(major(&version) >= Some(22), "the conformance suite needs Node 22, not `{}`", version.trim());
+    ensure!(major(&version) >= Some(22), "the conformance suite needs Node 22 or later, not `{}`", version.trim());
     Ok(node)
 }
 
-/// The server under test, which goes when this does.
+/// The server under test. Dropping this value kills it.
 struct Server {
     child: Child,
     address: String,
@@ -226,7 +226,7 @@ impl Server {
     fn start(program: &Path, words: &[&str]) -> Result<Server> {
         let mut child = Command::new(program)
             .args(words)
-            // It ends with its standard input, should this program be killed.
+            // If this program is killed, the pipe closes and the server exits.
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -239,8 +239,7 @@ impl Server {
             let mut line = String::new();
             sender.send(stdout.read_line(&mut line).map(|_| line))
         });
-        let line =
-            receiver.recv_timeout(Duration::from_secs(30)).context("the server does not say where it listens")??;
+        let line = receiver.recv_timeout(Duration::from_secs(30)).context("the server did not print its address")??;
         line.trim().clone_into(&mut server.address);
         ensure!(server.address.starts_with("http://127.0.0.1:"), "the server listens at `{}`", server.address);
         Ok(server)
@@ -249,30 +248,30 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // An error means that it has ended by itself.
+        // An error means that it has already exited.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// The suite as it is installed.
+/// The installed suite.
 struct Suite<'s> {
     top: &'s Path,
     folder: PathBuf,
     node: PathBuf,
 }
 
-/// The checks of a scenario, with its name.
+/// The name of a scenario, and its checks.
 type Scenario = (String, Vec<Check>);
 
 impl Suite<'_> {
-    /// Runs what these words say; results and log go to a folder of this name.
+    /// Runs the suite with these arguments. Results and log go to `target/conformance/NAME`.
     fn run(&self, address: &str, words: &[&str], name: &str) -> Result<Vec<Scenario>> {
         let results = self.top.join("target/conformance").join(name);
         if results.exists() {
             fs::remove_dir_all(&results).context("cannot clear old results")?;
         }
-        fs::create_dir_all(&results).context("cannot make a folder for results")?;
+        fs::create_dir_all(&results).context("cannot create a folder for results")?;
         let log = File::create(results.join("log"))?;
         let mut child = Command::new(&self.node)
             .arg("--import")
@@ -292,7 +291,7 @@ impl Suite<'_> {
         let status = ended_within(&mut child, LIMIT)?
             .with_context(|| format!("the conformance suite took more than {LIMIT:?}"))?;
         let found = read(&results)?;
-        // Where a check failed, that says more.
+        // If a check failed, its message says more than the exit status.
         let has_failed = |(_, checks): &Scenario| checks.iter().any(|check| check.status == Status::Failure);
         let explains = found.iter().any(has_failed) || status.success();
         ensure!(explains, "the suite ended with {status}, see `{}`", results.join("log").display());
@@ -300,23 +299,24 @@ impl Suite<'_> {
     }
 }
 
-/// The checks of each scenario, by the name of its folder.
+/// Reads the checks of all scenarios. Each has a folder with its name.
 fn read(results: &Path) -> Result<Vec<Scenario>> {
     let mut scenarios = Vec::new();
     for entry in fs::read_dir(results)? {
         let folder = entry?.path();
         if folder.is_dir() {
             let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let text =
-                fs::read_to_string(folder.join("checks.json")).with_context(|| format!("no checks of `{name}`"))?;
-            let checks = Check::read_all(&text).with_context(|| format!("unreadable checks of `{name}`"))?;
+            let text = fs::read_to_string(folder.join("checks.json"))
+                .with_context(|| format!("cannot read the checks of `{name}`"))?;
+            let checks = Check::read_all(&text).with_context(|| format!("cannot parse the checks of `{name}`"))?;
             scenarios.push((name, checks));
         }
     }
     Ok(scenarios)
 }
 
-/// How many checks passed, if all did and none is missing.
+/// Returns the number of checks that passed. Fails if a check that is not excused did not pass, or if fewer scenarios ran or fewer checks
+/// passed than expected.
 fn judge(revision: Revision, checks: usize, excused: &[(&str, Status)], scenarios: &[Scenario]) -> Result<usize> {
     let (mut passed, mut complaints) = (0, Vec::new());
     for (scenario, found) in scenarios {
@@ -333,10 +333,10 @@ fn judge(revision: Revision, checks: usize, excused: &[(&str, Status)], scenario
         }
     }
     if scenarios.len() < revision.scenarios {
-        complaints.push(format!("{} scenarios were run, not {}", scenarios.len(), revision.scenarios));
+        complaints.push(format!("{} scenarios ran, expected {}", scenarios.len(), revision.scenarios));
     }
     if passed < checks {
-        complaints.push(format!("{passed} checks passed, not {checks}"));
+        complaints.push(format!("{passed} checks passed, expected {checks}"));
     }
     ensure!(complaints.is_empty(), "{}:\n{}", revision.name, complaints.join("\n"));
     Ok(passed)
@@ -352,7 +352,7 @@ mod tests {
 
     #[test]
     fn a_run_counts_only_if_nothing_fails_and_nothing_is_missing() {
-        let revision = Revision { name: "some day", scenarios: 2, checks: [2; 3] };
+        let revision = Revision { name: "a revision", scenarios: 2, checks: [2; 3] };
         let check = |revision: Revision, text: &str, passed: Option<usize>| {
             let judged =
                 scenarios(text).and_then(|scenarios| judge(revision, revision.checks[0], &EXCUSED, &scenarios));

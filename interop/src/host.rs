@@ -1,7 +1,7 @@
-//! `cargo xtask host`: a host on `rootward-client` before servers of other projects, all connected at once, some of which hang.
+//! `cargo xtask host`: connects a host on `rootward-client` to servers of other projects, all at once. Two of the servers hang.
 //!
-//! The user's roots change by `rootward roots`, as a user changes them. Every server that is well must then know the new ones, and must have
-//! been told once of each change; those that hang must not keep the others from it.
+//! The test changes the user's roots with `rootward roots`. Every healthy server must then know the new roots, and must have been notified
+//! once of each change. The servers that hang must not delay the others.
 
 mod changes;
 mod talk;
@@ -19,17 +19,17 @@ use taskkit::install;
 use changes::{CHANGES, Change};
 use talk::{Host, Report};
 
-/// The script of a file server that nobody here wrote.
+/// The script of the reference file server.
 const FILE_SERVER: &str = "node_modules/@modelcontextprotocol/server-filesystem/dist/index.js";
 
-/// More than a pipe holds: a server that does not read is then one that cannot be written to.
+/// More bytes than a pipe holds, so that writes to a server that does not read block.
 const LONG: usize = 1 << 20;
 
-/// Roots for the servers that follow pages: more than a page, and before all others, which are then on another one.
+/// The number of roots that are saved first for the servers that follow pages: more than a page, so all other roots are on the next one.
 const MANY: usize = 60;
 
-/// A server that is well: its name, and how it tells what it knows.
-const WELL: [(&str, Report); 5] = [
+/// The servers that do not hang, and how to find out which roots each knows.
+const HEALTHY: [(&str, Report); 5] = [
     ("filesystem", Report::Allowed),
     ("python", Report::Known),
     ("typescript", Report::Known),
@@ -37,7 +37,7 @@ const WELL: [(&str, Report); 5] = [
     ("rootward-modern", Report::Reads),
 ];
 
-/// Where everything is.
+/// The user's directories, and the program that changes the roots.
 struct Stage {
     directory: TempDir,
     rootward: std::path::PathBuf,
@@ -46,10 +46,10 @@ struct Stage {
 impl Stage {
     fn path(&self, name: &str) -> Result<String> {
         let path = self.directory.path().join(name);
-        Ok(path.to_str().context("a temporary directory that is not UTF-8")?.to_owned())
+        Ok(path.to_str().context("the temporary directory is not UTF-8")?.to_owned())
     }
 
-    /// The variables that say where the user's files are.
+    /// The environment variables that name the user's directories.
     fn variables(&self) -> Result<[(&'static str, String); 3]> {
         Ok([
             ("HOME", self.path("home")?),
@@ -58,7 +58,7 @@ impl Stage {
         ])
     }
 
-    /// The user changes something.
+    /// Changes the user's roots.
     fn change(&self, change: &Change) -> Result<()> {
         self.roots(change.verb, &[self.path(change.root)?], change.more)
     }
@@ -67,17 +67,17 @@ impl Stage {
         let mut command = std::process::Command::new(&self.rootward);
         command.args(["roots", verb]).args(roots).args(more).arg("--yes");
         let output = command.envs(self.variables()?).output().context("cannot run `rootward roots`")?;
-        let said = String::from_utf8_lossy(&output.stderr);
-        ensure!(output.status.success(), "`rootward roots {verb}` failed: {said}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "`rootward roots {verb}` failed: {stderr}");
         Ok(())
     }
 }
 
-/// Runs all of it; gives back a note for the table of steps.
+/// Runs the whole test; returns a note for the table of steps.
 pub(crate) fn run(top: &Path) -> Result<String> {
     let installed = install::run(top)?;
     let files = install::packages(top, "servers")?.join(FILE_SERVER);
-    // The servers as `cargo xtask peers` builds them, to share that.
+    // `cargo xtask peers` builds these together too, so cargo can reuse most of that build.
     let build = Call::cargo("build -p minimal-server -p http-server -p rootward --bins");
     let [server, rootward] = built::programs(top, build, ["minimal-server", "rootward"])?;
     let [host] = built::programs(top, Call::cargo("build -p minimal-host --bins"), ["minimal-host"])?;
@@ -103,11 +103,11 @@ pub(crate) fn run(top: &Path) -> Result<String> {
     let mut modern = entry(&server, &[]);
     modern["era"] = "either".into();
     let servers = json!({"mcpServers": {
-        // It does not start without a directory of its own, and leaves it when it is told of roots.
+        // It does not start without a directory in its arguments. It drops that directory when it learns the roots.
         "filesystem": entry(&installed.node, &[&files, Path::new(&stage.path("home")?)]),
         "python": entry(&installed.python, &[&python]),
         "typescript": entry(&installed.node, &[&typescript]),
-        // What it hears is kept.
+        // `tee` records what the server receives.
         "rootward": json!({"command": "sh", "args": ["-c", "tee \"$0\" | \"$1\"", heard, server]}),
         "rootward-modern": modern,
         "stuck": entry(&installed.python, &[&stuck]),
@@ -117,29 +117,29 @@ pub(crate) fn run(top: &Path) -> Result<String> {
     std::fs::write(&file, servers.to_string())?;
 
     let mut host = Host::start(&host, &file, stage.variables()?)?;
-    let names = WELL.map(|(name, _)| name).into_iter().chain(["stuck"]);
-    host.connected(names.map(str::to_owned).collect())?;
-    // From here on its pipe is full.
-    host.ask("stuck", "anything", &json!({"text": "x".repeat(LONG)}))?;
+    let names = HEALTHY.map(|(name, _)| name).into_iter().chain(["stuck"]);
+    host.wait_until_connected(names.map(str::to_owned).collect())?;
+    // From here on, the pipe to this server is full.
+    host.start_call("stuck", "anything", &json!({"text": "x".repeat(LONG)}))?;
     for (turn, change) in CHANGES.iter().enumerate() {
         if turn > 0 {
             stage.change(change)?;
         }
-        for (name, report) in WELL {
+        for (name, report) in HEALTHY {
             let expect = change.seen_by(name).map(|root| stage.path(root)).collect::<Result<Vec<_>>>()?;
-            host.knows(name, report, &expect, |path| stage.path(path))
+            host.wait_until_known(name, report, &expect, |path| stage.path(path))
                 .with_context(|| format!("server `{name}`, after `roots {} {}`", change.verb, change.root))?;
         }
     }
-    // The servers that count say that each change was told once.
+    // These two servers count the notifications.
     for name in ["python", "typescript"] {
         let told = CHANGES.windows(2).filter(|pair| !pair[0].seen_by(name).eq(pair[1].seen_by(name))).count();
         let known: Value = serde_json::from_str(&host.call(name, "known_roots", &json!({}))?)?;
-        ensure!(known["told"] == told, "server `{name}` was told {} times of {told} changes", known["told"]);
+        ensure!(known["told"] == told, "server `{name}` got {} notifications of {told} changes", known["told"]);
     }
-    let heard = std::fs::read_to_string(&heard).context("cannot read what a server heard")?;
-    ensure!(heard.contains("nextCursor"), "a server that follows pages got none: {heard}");
-    ensure!(!host.has_answered("stuck"), "the server that hangs has answered");
+    let heard = std::fs::read_to_string(&heard).context("cannot read what the server received")?;
+    ensure!(heard.contains("nextCursor"), "a server that follows pages got only one page: {heard}");
+    ensure!(!host.has_answered("stuck"), "the server that should hang has answered");
     host.end()?;
-    Ok(format!("{} servers, {} changes, two that hang", WELL.len(), CHANGES.len() - 1))
+    Ok(format!("{} servers, {} changes, two that hang", HEALTHY.len(), CHANGES.len() - 1))
 }

@@ -1,8 +1,8 @@
-//! `cargo xtask hosts`: programs that people use as MCP clients, with `rootward serve` and with servers behind `rootward wrap` and `rootward hub`,
-//! and over HTTP with `rootward serve --http` and `rootward hub --http`.
+//! `cargo xtask hosts`: tests the programs that people use as MCP clients. Each host uses `rootward serve`, servers behind `rootward wrap`
+//! and `rootward hub`, and over HTTP `rootward serve --http` and `rootward hub --http`.
 //!
-//! Each host is configured the way its user would configure it, runs without a network, and talks to a scripted model. The test reads what
-//! the host sends to that model: the content of a file inside the roots, and the sentence of the refusal for a file outside.
+//! The test configures a host as its user would, without a network and with a scripted model. It checks what the host sends to that model:
+//! the content of a file inside the roots, and the refusal for a file outside.
 
 pub(crate) mod adopt;
 mod claude_code;
@@ -39,7 +39,7 @@ use taskkit::install::{Runtime, environment, node, packages, runtimes};
 use host::{Due, HOSTS, Host};
 use stage::Programs;
 
-/// Hosts at once.
+/// How many hosts run at once.
 const AT_ONCE: usize = 2;
 
 /// The prompt. The scripted model does not read it.
@@ -59,7 +59,7 @@ pub(crate) fn run_form(top: &Path, form: Form) -> Result<String> {
     carry_out(top, &HOSTS.iter().filter(is_due).copied().collect::<Vec<_>>())
 }
 
-/// Runs the hosts whose names hold each of `parts`; gives back a note for the table of steps.
+/// Runs the hosts whose names contain each of `parts`; returns a note for the table of steps.
 pub(crate) fn run(top: &Path, parts: &[&str]) -> Result<String> {
     carry_out(top, &chosen(HOSTS.to_vec(), parts, |host| host.name.to_owned())?)
 }
@@ -86,7 +86,7 @@ fn carry_out(top: &Path, hosts: &[&'static Host]) -> Result<String> {
         }
     });
     let rows = rows.into_inner().unwrap_or_default();
-    let documented = page::hold(top, &rows);
+    let documented = page::check_or_update(top, &rows);
     let note = judge(hosts.len(), &outcomes, |host| host.name.to_owned())?;
     documented.map(|()| note)
 }

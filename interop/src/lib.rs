@@ -1,11 +1,11 @@
-//! Programs of others before and behind Rootward: MCP clients of other languages, servers as their READMEs configure them, the hosts that
+//! Runs Rootward with programs of other projects: MCP clients in other languages, servers as their READMEs configure them, the hosts that
 //! people use, and the MCP conformance suite.
 //!
-//! One file per verb of `cargo xtask`, which [`run`] knows by name; [`steps`] are those verbs as parts of the whole check. The programs
-//! are pinned in `peers/`.
+//! Each verb of `cargo xtask` has its own file. [`run`] finds a verb by its name, and [`steps`] returns the verbs that are part of the whole
+//! check. The programs are pinned in `peers/`.
 
-#![expect(clippy::disallowed_methods, reason = "works on the project's own files, never on what a peer names")]
-#![expect(clippy::print_stdout, reason = "for a program on a terminal")]
+#![expect(clippy::disallowed_methods, reason = "works on the project's own files, never on paths from a peer")]
+#![expect(clippy::print_stdout, reason = "`cargo xtask` reports on the terminal")]
 
 mod cases;
 mod conformance;
@@ -28,7 +28,7 @@ use anyhow::Result;
 use taskkit::form::Form;
 use taskkit::step::Step;
 
-/// Carries out a verb and gives back what to tell the user; none where there is no such verb.
+/// Runs a verb and returns the message for the user, or `None` if there is no such verb.
 pub fn run(top: &Path, words: &[&str]) -> Option<Result<String>> {
     Some(match *words {
         ["peers", ref parts @ ..] => peers::run(top, parts),
@@ -54,7 +54,7 @@ pub fn run(top: &Path, words: &[&str]) -> Option<Result<String>> {
     })
 }
 
-/// All of it as steps of a check.
+/// The verbs that are steps of the whole check.
 pub fn steps(form: Form) -> Vec<Step> {
     vec![
         Step::here("peers", "cargo xtask peers", |top| peers::run(top, &[])),
@@ -71,7 +71,7 @@ pub fn steps(form: Form) -> Vec<Step> {
     ]
 }
 
-/// Measures how much later than without Rootward a server answers that `npx` starts; the table, in Markdown.
+/// Measures how much later a server that `npx` starts answers with Rootward than without; returns a Markdown table.
 pub fn measure(top: &Path) -> Result<String> {
     popular::measure::run(top)
 }

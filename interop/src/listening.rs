@@ -1,4 +1,4 @@
-//! `rootward serve --http` and `rootward hub --http`, started for a check: they end with it.
+//! Starts `rootward serve --http` and `rootward hub --http` for a check. They end with it.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,10 +6,10 @@ use std::process::Command;
 use anyhow::Result;
 use rootward_testkit::client::Listening;
 
-/// The token that clients show. It is not a secret: what it opens lives as long as a check, on the loopback address.
+/// The token that clients send. It is not a secret: the server listens on loopback, and only during a check.
 pub(crate) const TOKEN: &str = "a-token-for-checks-on-the-loopback-address";
 
-/// Starts `rootward` with these words and `--http`; `home` has what it remembers and reads.
+/// Starts `rootward` with these arguments and `--http`. `home` holds its state and its settings.
 pub(crate) fn start(rootward: &Path, words: &[String], home: &Path, variables: &[(&str, &str)]) -> Result<Listening> {
     let mut command = Command::new(rootward);
     command.args(words).args(["--http", "127.0.0.1:0"]).env("ROOTWARD_TOKEN", TOKEN);

@@ -1,19 +1,19 @@
-//! What the user does to the roots, and who sees it.
+//! The changes that the user makes to the roots, and which servers see them.
 
-/// A change, and what is shared after it.
+/// A change, and the roots that are shared after it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Change {
     /// The verb of `rootward roots`.
     pub(super) verb: &'static str,
     pub(super) root: &'static str,
     pub(super) more: &'static [&'static str],
-    /// What is for all.
+    /// The roots that all servers see.
     all: &'static [&'static str],
-    /// What is for the server `python` alone.
+    /// The roots that only the server `python` sees.
     python: &'static [&'static str],
 }
 
-/// The first is there before anybody is connected.
+/// The first change is made before any server is connected.
 pub(super) const CHANGES: &[Change] = &[
     Change { verb: "add", root: "one", more: &[], all: &["one"], python: &[] },
     Change { verb: "add", root: "two", more: &[], all: &["one", "two"], python: &[] },
@@ -24,10 +24,10 @@ pub(super) const CHANGES: &[Change] = &[
 ];
 
 impl Change {
-    /// What a server sees after it.
+    /// The roots that a server sees after the change.
     pub(super) fn seen_by(&self, server: &str) -> impl Iterator<Item = &'static str> {
         let own = if server == "python" { self.python } else { &[] };
-        // In the order of the file, to which a new root is added last.
+        // In the order of the file: a new root is added at its end.
         self.all.iter().chain(own).copied()
     }
 }

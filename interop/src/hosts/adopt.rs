@@ -1,7 +1,8 @@
-//! `cargo xtask adopt`: `rootward adopt` on the config files that real clients write.
+//! `cargo xtask adopt`: runs `rootward adopt` on the config files that real clients write.
 //!
 //! In an empty home, a client's own command adds servers. `rootward adopt` wraps them, the client lists them as before, and
-//! `rootward adopt --undo` gives the client its own bytes back. One of the servers is broken, and must never be listed as connected.
+//! `rootward adopt --undo` restores the client's files byte for byte. One of the servers is broken, and the client must never list it as
+//! connected.
 
 mod answer;
 mod client;
@@ -27,15 +28,15 @@ use taskkit::call::Call;
 use taskkit::form::Form;
 use taskkit::install::{Runtime, runtimes};
 
-/// Clients at once.
+/// How many clients run at once.
 const AT_ONCE: usize = 2;
 
 /// Which servers the client has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Servers {
-    /// A few that are installed.
+    /// A few installed servers.
     Few,
-    /// Ten popular ones, as their READMEs configure them, fetched by `npx` and `uvx`.
+    /// Ten popular servers, as their READMEs configure them, which `npx` and `uvx` fetch.
     Ten,
 }
 
@@ -70,7 +71,7 @@ pub(crate) fn repeat(form: Form) -> &'static str {
     }
 }
 
-/// Runs the cases whose names hold each of `parts`; gives back a note for the table of steps.
+/// Runs the cases whose names contain each of `parts`; returns a note for the table of steps.
 pub(crate) fn run(top: &Path, form: Form, parts: &[&str]) -> Result<String> {
     let cases = chosen(cases(form), parts, Case::name)?;
     runtimes(top, &[Runtime::Node, Runtime::Python, Runtime::Namespaces])?;
@@ -106,20 +107,20 @@ fn carry_out(
             order["few"] = few.to_json();
         }
         (Servers::Ten, Some(ten)) => {
-            // It is on `PATH`, so adopted entries call it by its name.
+            // This `rootward` is on `PATH`, so adopted entries use its bare name.
             order["programs"] = Programs { rootward: ten.rootward(), ..programs.clone() }.to_json();
             order["ten"] = ten.sources.to_json();
             variables.push(("PATH", ten.path()?));
         }
         (Servers::Ten, None) => bail!("the packages were not installed"),
     }
-    match offline::cut_off("adopt", order, directory.path(), &variables)? {
+    match offline::run("adopt", order, directory.path(), &variables)? {
         Value::String(failure) => bail!("{failure}"),
         _ => Ok(()),
     }
 }
 
-/// The part that runs inside, without a network.
+/// The part that runs without a network.
 pub(crate) fn run_inside(order: &str) -> Result<()> {
     offline::work(order, |order, directory| {
         let client = CLIENTS.iter().find(|client| order["client"] == client.name);

@@ -21,7 +21,7 @@ pub(super) static HOST: Host = Host {
     configure,
     talk: Talk::Model {
         list: &["mcp", "list"],
-        well: "Connected",
+        healthy: "Connected",
         converse: &[
             "-p",
             PROMPT,

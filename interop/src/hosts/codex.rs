@@ -21,7 +21,11 @@ pub(super) static HOST: Host = Host {
     version: &["--version"],
     variables: |_| Vec::new(),
     configure,
-    talk: Talk::Model { list: &["mcp", "list"], well: "enabled", converse: &["exec", "--skip-git-repo-check", PROMPT] },
+    talk: Talk::Model {
+        list: &["mcp", "list"],
+        healthy: "enabled",
+        converse: &["exec", "--skip-git-repo-check", PROMPT],
+    },
 };
 
 fn install(top: &Path) -> Result<Vec<PathBuf>> {

@@ -20,8 +20,8 @@ pub(super) static HOST: Host = Host {
     configure,
     talk: Talk::Model {
         list: &["mcp", "list"],
-        // `(local)` or `(http)`; the list shows only what is configured.
-        well: "(",
+        // From `(local)` or `(http)`. The list shows what is configured, not what works.
+        healthy: "(",
         converse: &["-p", PROMPT, "--allow-all-tools", "--trust-folder"],
     },
 };
@@ -32,7 +32,7 @@ fn install(top: &Path) -> Result<Vec<PathBuf>> {
 }
 
 fn configure(stage: &Stage, servers: &[Server]) -> Result<()> {
-    // It replaces variables in headers.
+    // Copilot CLI replaces variables in headers.
     let header = format!("Authorization: Bearer ${{{PROJECT_TOKEN}}}");
     add(
         stage,

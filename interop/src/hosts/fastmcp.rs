@@ -25,8 +25,8 @@ fn install(top: &Path) -> Result<Vec<PathBuf>> {
     Ok(vec![environment(top, "hosts/fastmcp", "hosts/fastmcp/requirements.txt")?.with_file_name("fastmcp")])
 }
 
-/// Writes one settings file per server and project. With several servers in one file, the tools get the server's name as a prefix; over
-/// HTTP, the token says which project the host can reach.
+/// Writes one settings file per server and project: with several servers in one file, `FastMCP` prefixes the tools with the server's name,
+/// and over HTTP each project has its own token.
 fn configure(stage: &Stage, servers: &[Server]) -> Result<()> {
     for server in servers {
         for project in PROJECTS {

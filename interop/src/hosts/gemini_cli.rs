@@ -23,7 +23,7 @@ pub(super) static HOST: Host = Host {
     configure,
     talk: Talk::Model {
         list: &["mcp", "list"],
-        well: "Connected",
+        healthy: "Connected",
         converse: &["-m", "gemini-2.5-flash", "--yolo", "-p", PROMPT],
     },
 };
@@ -50,7 +50,7 @@ fn configure(stage: &Stage, servers: &[Server]) -> Result<()> {
 
 fn variables(stage: &Stage) -> Vec<(&'static str, String)> {
     vec![
-        // In a project that nobody has trusted yet, Gemini CLI starts no servers.
+        // Gemini CLI starts no servers in a project that its user has not trusted yet.
         ("GEMINI_CLI_TRUST_WORKSPACE", "true".to_owned()),
         ("GOOGLE_GEMINI_BASE_URL", stage.model.clone()),
         ("GEMINI_API_KEY", "none".to_owned()),

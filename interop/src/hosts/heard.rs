@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_host_says_is_read_in_both_eras() {
+    fn messages_are_read_in_both_eras() {
         let check = |lines: &[&str], first: &str, roots: &str| {
             let expect = Heard { first: first.to_owned(), roots: roots.to_owned() };
             assert_eq!(Heard::read(&lines.join("\n"), Path::new("/p/one")), expect);

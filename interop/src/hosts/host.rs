@@ -1,4 +1,4 @@
-//! A host as these tests see it: how to install it, how its user adds servers, and how its model gets to call a tool.
+//! What the tests need to know about a host: how to install it, how its user adds servers, and how its model calls a tool.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use super::model;
 use super::stage::Stage;
 use super::{claude_code, codex, copilot, fastmcp, gemini_cli, inspector, opencode};
 
-/// All of them, in the order of the table.
+/// All hosts, in the order of the table.
 pub(super) static HOSTS: [&Host; 7] = [
     &claude_code::HOST,
     &codex::HOST,
@@ -52,8 +52,8 @@ pub(super) enum Due {
 pub(super) enum RootsFrom {
     /// The host shares it.
     Host,
-    /// The host shares none. Hosts start servers in the project, so its user writes `.` into the server's command. Over HTTP, the user
-    /// shows the token of a principal that can reach only the project.
+    /// The host shares no roots. Hosts start servers in the project, so the user writes `.` into the server's command. Over HTTP, the user
+    /// configures the token of a principal that can reach only the project.
     CommandLine,
 }
 
@@ -65,20 +65,20 @@ pub(super) enum Talk {
         /// Arguments that list all servers.
         list: &'static [&'static str],
         /// The word that marks a usable server in its line of the list.
-        well: &'static str,
+        healthy: &'static str,
         /// Arguments that start a conversation.
         converse: &'static [&'static str],
     },
-    /// Its user, with one command per call. The user reads what the command prints.
+    /// The user, with one command per call, whose output the user reads.
     User {
-        /// Arguments that list a server's tools: the stage, the project, the server's name.
+        /// Returns the arguments that list a server's tools, for the stage, the project and the server's name.
         list: fn(&Stage, &str, &str) -> Vec<String>,
-        /// Arguments that call a tool: the stage, the project, the call.
+        /// Returns the arguments that call a tool, for the stage, the project and the call.
         call: fn(&Stage, &str, &model::ToolCall) -> Vec<String>,
     },
 }
 
-/// A server as a host's settings name it.
+/// A server in a host's settings.
 #[derive(Debug)]
 pub(super) struct Server {
     pub(super) name: &'static str,
@@ -88,8 +88,8 @@ pub(super) struct Server {
 /// How a host reaches a server.
 #[derive(Debug)]
 pub(super) enum Reached {
-    /// It runs this command.
+    /// The host runs this command.
     Command(Vec<String>),
-    /// It sends requests to this URL, with a token.
+    /// The host sends requests to this URL, with a token.
     Url(String),
 }

@@ -1,4 +1,4 @@
-//! The MCP Inspector, on the command line, shares the roots that its settings name. `xtask serve` and `xtask wrap` run it in each era.
+//! The command line of the MCP Inspector shares the roots in its settings. `xtask serve` and `xtask wrap` test it in each era.
 
 use std::path::{Path, PathBuf};
 
@@ -26,7 +26,7 @@ fn install(top: &Path) -> Result<Vec<PathBuf>> {
     Ok(vec![node_at_least(top, crate::inspector::NODE)?, program])
 }
 
-/// Writes one settings file per project, because it contains the roots.
+/// Writes one settings file per project, because the file contains the roots.
 fn configure(stage: &Stage, servers: &[Server]) -> Result<()> {
     for project in PROJECTS {
         let roots = json!([{"uri": format!("file://{}", stage.project(project).display()), "name": project}]);
@@ -46,7 +46,7 @@ fn configure(stage: &Stage, servers: &[Server]) -> Result<()> {
     Ok(())
 }
 
-fn on(stage: &Stage, project: &str, server: &str, method: &str) -> Vec<String> {
+fn request(stage: &Stage, project: &str, server: &str, method: &str) -> Vec<String> {
     let settings = stage.home.join(format!("{project}.json")).display().to_string();
     ["--cli", "--config", &settings, "--server", server, "-q", "--format", "json", "--method", method]
         .map(str::to_owned)
@@ -54,11 +54,11 @@ fn on(stage: &Stage, project: &str, server: &str, method: &str) -> Vec<String> {
 }
 
 fn list(stage: &Stage, project: &str, server: &str) -> Vec<String> {
-    on(stage, project, server, "tools/list")
+    request(stage, project, server, "tools/list")
 }
 
 fn call(stage: &Stage, project: &str, call: &ToolCall) -> Vec<String> {
-    let mut words = on(stage, project, call.server, "tools/call");
+    let mut words = request(stage, project, call.server, "tools/call");
     words.extend(["--tool-name", call.tool].map(str::to_owned));
     for (name, value) in call.arguments.as_object().into_iter().flatten() {
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);

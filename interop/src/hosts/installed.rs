@@ -1,4 +1,4 @@
-//! Hosts from npm: finds the program for this machine.
+//! Installs hosts from npm, and finds the program for this machine.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,8 @@ use anyhow::{Context, Result, ensure};
 
 use taskkit::install::packages;
 
-/// Installs the folder `name` of `peers/hosts`; returns the program that `places` has for this machine's processor.
+/// Installs the packages of `peers/hosts/NAME`; returns the program for this machine's processor. `places` lists the program's path for
+/// each processor.
 pub(super) fn npm_program(top: &Path, name: &str, places: &[(&str, &str)]) -> Result<Vec<PathBuf>> {
     let here = std::env::consts::ARCH;
     let (_, place) = places
@@ -18,7 +19,7 @@ pub(super) fn npm_program(top: &Path, name: &str, places: &[(&str, &str)]) -> Re
     Ok(vec![program])
 }
 
-/// Installs the folder `name` of `peers/hosts`; returns its `node_modules`.
+/// Installs the packages of `peers/hosts/NAME`; returns their `node_modules`.
 pub(super) fn npm_folder(top: &Path, name: &str) -> Result<PathBuf> {
     Ok(packages(top, &format!("hosts/{name}"))?.join("node_modules"))
 }

@@ -24,7 +24,7 @@ pub(super) use said::words;
 /// A call that the model makes.
 #[derive(Clone, Debug)]
 pub(super) struct ToolCall {
-    /// What the host calls the server.
+    /// The server's name in the host's settings.
     pub(super) server: &'static str,
     pub(super) tool: &'static str,
     pub(super) arguments: Value,
@@ -35,7 +35,7 @@ pub(super) struct ToolCall {
 pub(super) enum Outcome {
     /// The host sent this back to the model.
     Sent(String),
-    /// The host did not offer the tool; the number of tools that it offered.
+    /// The host did not offer the tool. It offered this many others.
     NotOffered(usize),
     /// The conversation ended before this call.
     NotReached,
@@ -94,7 +94,7 @@ fn id(kind: &str, position: usize) -> String {
 
 impl Script {
     fn reply(&mut self, dialect: Dialect, turn: &Turn) -> Reply {
-        // Hosts also ask for titles and summaries, and offer no tools then.
+        // Hosts also ask for titles and summaries. They offer no tools then.
         if turn.tools.is_empty() {
             return Reply::Done;
         }

@@ -1,4 +1,4 @@
-//! A host without a network.
+//! Tests a host without a network.
 
 use std::path::Path;
 
@@ -10,13 +10,13 @@ use super::session::{self, Report};
 use super::stage::Programs;
 use crate::offline;
 
-/// Runs a host through everything in `directory`, without a network.
+/// Runs all checks of a host in `directory`, without a network.
 pub(super) fn exercise(host: &Host, programs: &Programs, directory: &Path) -> Result<Report> {
     let order = json!({"host": host.name, "programs": programs.to_json()});
-    Report::from_json(&offline::cut_off("hosts", order, directory, &[])?)
+    Report::from_json(&offline::run("hosts", order, directory, &[])?)
 }
 
-/// The part that runs inside.
+/// The part that runs without a network.
 pub(crate) fn run(order: &str) -> Result<()> {
     offline::work(order, |order, directory| {
         let Some(host) = HOSTS.iter().find(|host| order["host"] == host.name) else {

@@ -22,12 +22,12 @@ pub(super) static HOST: Host = Host {
     configure,
     talk: Talk::Model {
         list: &["mcp", "list"],
-        well: "connected",
+        healthy: "connected",
         converse: &["run", "--model", "scripted/scripted", PROMPT],
     },
 };
 
-/// This package contains the program; the package `opencode-ai` only finds it.
+/// This package contains the program; the package `opencode-ai` only locates it.
 fn install(top: &Path) -> Result<Vec<PathBuf>> {
     npm_program(top, "opencode", &[("x86_64", "opencode-linux-x64/bin/opencode")])
 }
@@ -43,7 +43,7 @@ fn configure(stage: &Stage, servers: &[Server]) -> Result<()> {
         "share": "disabled",
     });
     stage.write(".config/opencode/opencode.json", &settings.to_string())?;
-    // It takes a header as `NAME=VALUE`.
+    // opencode expects a header as `NAME=VALUE`.
     let header = header().replacen(": ", "=", 1);
     add(
         stage,

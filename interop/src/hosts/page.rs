@@ -72,23 +72,23 @@ fn row(host: &Host, report: &Report) -> String {
 }
 
 fn row_over_http(host: &Host, report: &Report) -> String {
-    let told = |HeardOverHttp { heard: Heard { first, roots }, asked }: &HeardOverHttp| {
+    let cells_of = |HeardOverHttp { heard: Heard { first, roots }, asked }: &HeardOverHttp| {
         [first, asked, roots].map(String::to_owned)
     };
-    let mut heard = report.over_http.iter().map(told);
+    let mut heard = report.over_http.iter().map(cells_of);
     let first = heard.next().unwrap_or_default().join(" | ");
     let legacy = heard.next().map_or_else(|| "the same".to_owned(), |cells| cells.join("; "));
     format!("| {} | {first} | {legacy} | {} |", host.name, cells(REMOTE, report).join(" | "))
 }
 
-/// What became of these servers.
+/// Cells that say whether the checks of these servers passed.
 fn cells<const N: usize>(servers: [&str; N], report: &Report) -> [&'static str; N] {
     let fails = |server: &str| report.failures.iter().any(|(of, _)| of == server);
     servers.map(|server| if fails(server) { "**fails**" } else { "answered, refused" })
 }
 
-/// Compares the page with these rows, or updates it. Rows of other hosts stay as they are.
-pub(super) fn hold(top: &Path, rows: &[(&Host, Rows)]) -> Result<()> {
+/// Compares the page with these rows, or updates it if `ROOTWARD_UPDATE` is set. Rows of other hosts stay as they are.
+pub(super) fn check_or_update(top: &Path, rows: &[(&Host, Rows)]) -> Result<()> {
     let page = top.join(PAGE);
     let text = fs::read_to_string(&page).with_context(|| format!("cannot read `{PAGE}`"))?;
     let mut written = text.clone();
@@ -104,7 +104,7 @@ pub(super) fn hold(top: &Path, rows: &[(&Host, Rows)]) -> Result<()> {
     }
     let new = rows.iter().flat_map(|(_, rows)| rows).map(String::as_str).filter(|row| !text.contains(row));
     let new: Vec<&str> = new.collect();
-    bail!("{PAGE} is out of date: run `ROOTWARD_UPDATE=1 cargo xtask hosts`\n\nseen:\n{}", new.join("\n"))
+    bail!("{PAGE} is out of date: run `ROOTWARD_UPDATE=1 cargo xtask hosts`\n\nactual rows:\n{}", new.join("\n"))
 }
 
 #[cfg(test)]
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_tells_what_failed() {
+    fn a_row_shows_what_failed() {
         let over_http = |first: &str| HeardOverHttp { heard: heard(first), asked: "not asked".to_owned() };
         let mut report = Report {
             version: "1.2".to_owned(),

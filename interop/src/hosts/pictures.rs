@@ -1,7 +1,7 @@
-//! `cargo xtask pictures`: the pictures of the README, taken from real programs.
+//! `cargo xtask pictures`: makes the pictures in the README from real programs.
 //!
-//! Claude Code and `rootward roots pick` run in tmux, without a network, in a home that is `/home/me` to them. What the terminal shows
-//! becomes a small SVG file. A second run makes the same files.
+//! Claude Code and `rootward roots pick` run in tmux, without a network, in a home that they see as `/home/me`. The terminal's content is
+//! drawn as a small SVG file. A second run makes the same files.
 
 mod refusal;
 mod screen;
@@ -23,10 +23,10 @@ use crate::offline;
 use screen::Screen;
 use terminal::Terminal;
 
-/// Where the pictures are.
+/// The folder of the pictures.
 const FOLDER: &str = "docs/pictures";
 
-/// The lock file of the server that reads a key.
+/// The lock file of the server that is asked for the private key.
 const MARKITDOWN: &str = "peers/popular-long/requirements-markitdown.txt";
 
 /// The home as the pictures show it.
@@ -35,7 +35,7 @@ const HOME: &str = "/home/me";
 /// The size of the terminal for the picker.
 const SIZE: (u16, u16) = (84, 12);
 
-/// What lies there.
+/// The files in that home.
 const FILES: [(&str, &str); 8] = [
     (".ssh/id_ed25519", "-----BEGIN OPENSSH PRIVATE KEY-----\nnot a key\n-----END OPENSSH PRIVATE KEY-----\n"),
     ("app/README.md", "# App\n"),
@@ -47,14 +47,14 @@ const FILES: [(&str, &str); 8] = [
     ("src/tool/go.mod", "module example.org/tool\n"),
 ];
 
-/// Makes all pictures; gives back a note for the table of steps.
+/// Makes all pictures; returns a note for the table of steps.
 pub(crate) fn run(top: &Path) -> Result<String> {
     runtimes(top, &[Runtime::Node, Runtime::Python, Runtime::Namespaces, Runtime::Terminal])?;
     let [rootward] = built::programs(top, Call::cargo("build -p rootward --bin rootward"), ["rootward"])?;
     let claude = claude_code::install(top)?.into_iter().next().context("Claude Code was not installed")?;
     let programs = json!({"rootward": rootward, "claude": claude, "markitdown-mcp": markitdown(top)?});
     let directory = tempfile::Builder::new().prefix("pictures-").tempdir()?;
-    let pictures = offline::cut_off("pictures", json!({"programs": programs}), directory.path(), &[])?;
+    let pictures = offline::run("pictures", json!({"programs": programs}), directory.path(), &[])?;
     let pictures = pictures.as_object().context("there are no pictures")?;
     fs::create_dir_all(top.join(FOLDER))?;
     for (name, picture) in pictures {
@@ -65,7 +65,8 @@ pub(crate) fn run(top: &Path) -> Result<String> {
     Ok(format!("{} pictures", pictures.len()))
 }
 
-/// Installs the server that turns any file into Markdown. Its lock file has hashes for more than pip would choose by itself.
+/// Installs `markitdown-mcp`, which turns any file into Markdown. `--no-deps`, because the lock file also pins packages that pip would not
+/// choose.
 fn markitdown(top: &Path) -> Result<PathBuf> {
     let target = top.join("target/peers/markitdown");
     let python = target.join("bin/python");
@@ -80,7 +81,7 @@ fn markitdown(top: &Path) -> Result<PathBuf> {
     Ok(target.join("bin/markitdown-mcp"))
 }
 
-/// The part that runs inside.
+/// The part that runs without a network.
 pub(crate) fn run_inside(order: &str) -> Result<()> {
     offline::work(order, |order, directory| {
         let path = build(order, directory)?;
@@ -88,20 +89,20 @@ pub(crate) fn run_inside(order: &str) -> Result<()> {
     })
 }
 
-/// Makes the home and a folder with the programs; returns `PATH`.
+/// Creates the home, mounts it at `/home`, and links the programs into a folder; returns `PATH`.
 fn build(order: &Value, directory: &Path) -> Result<String> {
     let (home, programs) = (directory.join("home"), directory.join("bin"));
     for (name, text) in FILES {
         let file = home.join("me").join(name);
-        fs::create_dir_all(file.parent().context("a file lies in no folder")?)?;
+        fs::create_dir_all(file.parent().context("a file has no parent folder")?)?;
         fs::write(file, text)?;
     }
     fs::create_dir(&programs)?;
-    for (name, place) in order["programs"].as_object().context("no programs")? {
+    for (name, place) in order["programs"].as_object().context("no `programs` in the order")? {
         std::os::unix::fs::symlink(place.as_str().context("a program has no path")?, programs.join(name))?;
     }
     let status = Command::new("mount").arg("--bind").args([&home, Path::new("/home")]).status();
-    ensure!(status.context("cannot run `mount`")?.success(), "`/home` cannot be replaced in here");
+    ensure!(status.context("cannot run `mount`")?.success(), "cannot mount the test's home at `/home`");
     Ok(format!("{}:/usr/bin:/bin", programs.display()))
 }
 
@@ -112,7 +113,7 @@ fn pick(directory: &Path, path: &str) -> Result<String> {
     terminal.waits_until_ended()?;
     terminal.start(&format!("{HOME}/src"), SIZE, &["rootward", "roots", "pick"])?;
     terminal.sees("Which directories are shared?")?;
-    // The next key after a mark shows the keys again.
+    // After a mark, the next key press shows the list of keys again.
     terminal.press(&["Down", "Space", "Up", "Down"])?;
     terminal.sees("2 marked")?;
     terminal.sees("> [x] app")?;

@@ -1,4 +1,5 @@
-//! `rootward serve --http` and `rootward hub --http`, on loopback beside a host, with a principal for both projects and one for each.
+//! Starts `rootward serve --http` and `rootward hub --http` on loopback for a host. One principal can reach both projects, and two more can
+//! reach one project each.
 
 use std::fs;
 use std::path::Path;
@@ -13,24 +14,24 @@ use crate::listening;
 /// The principal that can reach both projects. The roots of a host decide which of them it gets.
 pub(super) const EVERYTHING: &str = "everything";
 
-/// Both servers. They end with this value.
+/// Both servers. Dropping this value ends them.
 #[derive(Debug)]
 pub(super) struct Remote {
     serve: Listening,
     hub: Listening,
 }
 
-/// The token of a principal: one that can reach a single project is named after it.
+/// The token of a principal. A principal that can reach only one project has that project's name.
 pub(super) fn token(principal: &str) -> String {
     format!("a-token-for-checks-of-the-principal-{principal}")
 }
 
-/// The header with the token of a host that shares roots.
+/// The header that a host that shares roots sends, with its token.
 pub(super) fn header() -> String {
     format!("Authorization: Bearer {}", token(EVERYTHING))
 }
 
-/// The variable from which Rootward reads that token.
+/// The environment variable from which Rootward reads a principal's token.
 fn variable(principal: &str) -> String {
     format!("TOKEN_OF_{}", principal.to_uppercase())
 }
@@ -57,7 +58,7 @@ impl Remote {
         &self.serve.url
     }
 
-    /// Both, for the host's settings.
+    /// Both servers, for the host's settings.
     pub(super) fn servers(&self) -> Vec<Server> {
         let servers = REMOTE.into_iter().zip([&self.serve, &self.hub]);
         servers.map(|(name, listening)| Server { name, reached: Reached::Url(listening.url.clone()) }).collect()
@@ -70,13 +71,13 @@ fn principals() -> [&'static str; 3] {
 
 /// Rootward's settings.
 fn settings(directory: &Path) -> String {
-    let of = |principal: &str| {
+    let section = |principal: &str| {
         let roots = PROJECTS.into_iter().filter(|project| [EVERYTHING, project].contains(&principal));
         let roots: Vec<String> = roots.map(|project| format!("\"{}\"", directory.join(project).display())).collect();
         let (variable, roots) = (variable(principal), roots.join(", "));
         format!("[http.principals.{principal}]\ntoken_env = \"{variable}\"\nroots = [{roots}]\n\n")
     };
-    principals().map(of).concat()
+    principals().map(section).concat()
 }
 
 #[cfg(test)]
@@ -84,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_principal_that_is_named_after_a_project_reaches_only_that() {
+    fn a_principal_with_the_name_of_a_project_reaches_only_that_project() {
         let expect = "\
 [http.principals.everything]
 token_env = \"TOKEN_OF_EVERYTHING\"

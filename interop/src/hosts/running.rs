@@ -13,37 +13,37 @@ use taskkit::scratch;
 /// What a host printed, and its exit status.
 #[derive(Debug)]
 pub(super) struct Ran {
-    pub(super) said: String,
-    beside: String,
+    pub(super) stdout: String,
+    stderr: String,
     pub(super) status: ExitStatus,
 }
 
 impl Ran {
-    /// Everything that it printed.
+    /// Everything that the host printed: stdout, then stderr.
     pub(super) fn all(&self) -> String {
-        format!("{}{}", self.said, self.beside)
+        format!("{}{}", self.stdout, self.stderr)
     }
 }
 
-/// Runs a command; `timeout` limits it.
+/// Runs a command. The command itself sets a time limit, with `timeout`.
 pub(super) fn run(mut command: Command) -> Result<Ran> {
     // Files, not pipes: a process that the host leaves behind would keep a pipe open.
-    let (mut said, mut beside) = (scratch::file()?, scratch::file()?);
+    let (mut stdout, mut stderr) = (scratch::file()?, scratch::file()?);
     let status =
-        command.stdout(said.try_clone()?).stderr(beside.try_clone()?).status().context("cannot run the host")?;
-    Ok(Ran { said: text(&mut said)?, beside: text(&mut beside)?, status })
+        command.stdout(stdout.try_clone()?).stderr(stderr.try_clone()?).status().context("cannot run the host")?;
+    Ok(Ran { stdout: text(&mut stdout)?, stderr: text(&mut stderr)?, status })
 }
 
-/// Runs a command that must succeed; returns what it printed.
+/// Runs a command that must succeed; returns its stdout.
 pub(super) fn succeed(command: Command) -> Result<String> {
     let shown = format!("{command:?}");
-    let Ran { said, beside, status } = run(command)?;
-    ensure!(status.success(), "it ended with {status}: {shown}\n{said}{beside}");
-    Ok(said)
+    let Ran { stdout, stderr, status } = run(command)?;
+    ensure!(status.success(), "it ended with {status}: {shown}\n{stdout}{stderr}");
+    Ok(stdout)
 }
 
-/// Adds servers with the host's own command: `local` are the arguments before a server's command, `remote` all that add a URL. Both are
-/// given the server's name.
+/// Adds servers with the host's own command. From a server's name, `local` makes the arguments that precede the server's command, and
+/// `remote` makes all arguments that add a URL.
 pub(super) fn add(
     stage: &Stage,
     servers: &[Server],
@@ -60,7 +60,7 @@ pub(super) fn add(
     Ok(())
 }
 
-/// Arguments of a host.
+/// Copies the arguments for a host.
 pub(super) fn words<const N: usize>(words: [&str; N]) -> Vec<String> {
     words.map(str::to_owned).to_vec()
 }

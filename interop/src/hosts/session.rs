@@ -1,5 +1,5 @@
-//! A host at work: in each project, it lists its servers and calls tools of each, with a path inside the roots and one outside. It does so
-//! twice with the servers that it starts, then with those that it reaches over HTTP.
+//! Runs a host in each project. The host lists its servers and calls tools of each, with a path inside the roots and with one outside. It
+//! does so twice with the servers that it starts, and once with those that it reaches over HTTP.
 
 use std::fs;
 use std::path::Path;
@@ -16,18 +16,18 @@ use super::running::{run, succeed};
 use super::stage::{LOCAL, PROJECTS, Programs, REMOTE, Stage, TOOLS, Tool, build, proof};
 use super::tap::{Knows, Tap};
 
-/// How often a host starts in each project with the servers that it starts itself. The second start uses what the first one left on disk.
+/// How often a host runs in each project with the servers that it starts. The second run uses the files that the first one left.
 const TIMES: usize = 2;
 
-/// How many characters of a text a report shows.
+/// How many characters of a text to show in a report.
 const SHOWN: usize = 800;
 
-/// What the test saw of a host.
+/// What the test found out about a host.
 #[derive(PartialEq, Eq, Debug)]
 pub(super) struct Report {
     pub(super) version: String,
     pub(super) heard: Heard,
-    /// Over HTTP: before Rootward, and if it tries the modern era first, before a server that knows only the legacy one.
+    /// What it sends over HTTP: to Rootward, and if it tries the modern era first, also to a server that knows only the legacy era.
     pub(super) over_http: Vec<HeardOverHttp>,
     /// Failed checks: the server, and what was wrong.
     pub(super) failures: Vec<(String, String)>,
@@ -73,7 +73,7 @@ struct Session<'m> {
     model: &'m Model,
 }
 
-/// Runs a host through everything, in `directory`.
+/// Runs all checks of a host, in `directory`.
 pub(super) fn exercise(host: &'static Host, programs: &Programs, directory: &Path) -> Result<Report> {
     build(directory)?;
     let model = Model::start()?;
@@ -89,7 +89,7 @@ pub(super) fn exercise(host: &'static Host, programs: &Programs, directory: &Pat
     if over_http[0].heard.first.contains("discover") {
         over_http.push(session("home-before-a-legacy-server")?.listen_over_http(&remote, Knows::LegacyOnly)?);
     }
-    // Not all at once: a hub tells its tools without those of servers that take longer than seconds to start.
+    // In two groups: with all servers at once they start slowly, and a hub lists its tools without those of slow servers.
     let (local, distant) = (session("home")?, session("home-over-http")?);
     let mut failures = local.visits(&local.stage.servers(), &LOCAL, TIMES)?;
     failures.extend(distant.visits(&remote.servers(), &REMOTE, 1)?);
@@ -116,7 +116,8 @@ impl Session<'_> {
         }
         (self.host.configure)(&self.stage, &servers)?;
         let outcomes = self.carry_out("one", vec![self.stage.call(TOOLS[0], "one")])?;
-        let lines = fs::read_to_string(&log).with_context(|| format!("the server heard nothing: {outcomes:?}"))?;
+        let lines =
+            fs::read_to_string(&log).with_context(|| format!("the host sent nothing to the server: {outcomes:?}"))?;
         Ok(Heard::read(&lines, &self.stage.project("one")))
     }
 
@@ -124,14 +125,14 @@ impl Session<'_> {
     fn listen_over_http(&self, remote: &Remote, knows: Knows) -> Result<HeardOverHttp> {
         let tap = Tap::start(remote.serve(), knows)?;
         (self.host.configure)(&self.stage, &[Server { name: REMOTE[0], reached: Reached::Url(tap.url.clone()) }])?;
-        let tool = TOOLS.into_iter().find(|tool| tool.server == REMOTE[0]).context("it has no tool")?;
+        let tool = TOOLS.into_iter().find(|tool| tool.server == REMOTE[0]).context("the server has no tool")?;
         let outcomes = self.carry_out("one", vec![self.stage.call(tool, "one")])?;
-        judge(Place::Inside, &self.stage.named(tool.does, "one"), &proof(tool.does, "one"), &outcomes[0])
-            .with_context(|| format!("over HTTP, before a server that knows {knows:?}"))?;
+        judge(Place::Inside, &self.stage.path_for(tool.does, "one"), &proof(tool.does, "one"), &outcomes[0])
+            .with_context(|| format!("over HTTP, with a server that knows {knows:?}"))?;
         Ok(tap.heard(&self.stage.project("one")))
     }
 
-    /// Configures servers, which have these names, and visits each project; returns the checks that failed.
+    /// Configures servers, and runs the host in each project; returns the checks that failed. `names` are the names of the servers.
     fn visits(&self, servers: &[Server], names: &[&'static str], times: usize) -> Result<Vec<(String, String)>> {
         (self.host.configure)(&self.stage, servers)?;
         let mut failures = Vec::new();
@@ -140,11 +141,11 @@ impl Session<'_> {
                 let began = Instant::now();
                 let found = self.visit(project, names)?;
                 let (seconds, names) = (began.elapsed().as_secs_f64(), names.join(", "));
-                println!("{}, project {project}, {names}, time {time}: {seconds:.1} s", self.host.name);
-                let told = |(server, says): (&str, String)| {
-                    (server.to_owned(), format!("project {project}, time {time}, {says}"))
+                println!("{}, project {project}, {names}, run {time}: {seconds:.1} s", self.host.name);
+                let labeled = |(server, says): (&str, String)| {
+                    (server.to_owned(), format!("project {project}, run {time}, {says}"))
                 };
-                failures.extend(found.into_iter().map(told));
+                failures.extend(found.into_iter().map(labeled));
             }
         }
         Ok(failures)
@@ -153,27 +154,27 @@ impl Session<'_> {
     /// Lists and calls these servers in one project; returns the checks that failed.
     fn visit(&self, project: &'static str, servers: &[&'static str]) -> Result<Vec<(&'static str, String)>> {
         let mut failures = self.list(project, servers)?;
-        let other = PROJECTS.into_iter().find(|other| *other != project).context("there is one project only")?;
+        let other = PROJECTS.into_iter().find(|other| *other != project).context("there is only one project")?;
         let places = [(Place::Inside, project), (Place::Outside, other)];
         let tools = TOOLS.into_iter().filter(|tool| servers.contains(&tool.server));
         let planned: Vec<(Tool, Place, &str)> =
             tools.flat_map(|tool| places.map(|(place, of)| (tool, place, of))).collect();
         let calls = planned.iter().map(|(tool, _, of)| self.stage.call(*tool, of)).collect();
         for ((tool, place, of), outcome) in planned.into_iter().zip(self.carry_out(project, calls)?) {
-            if let Err(error) = judge(place, &self.stage.named(tool.does, of), &proof(tool.does, of), &outcome) {
+            if let Err(error) = judge(place, &self.stage.path_for(tool.does, of), &proof(tool.does, of), &outcome) {
                 failures.push((tool.server, format!("`{}`, {place:?}: {error:#}", tool.name)));
             }
         }
         Ok(failures)
     }
 
-    /// Runs the host's own list; returns the servers that it does not show.
+    /// Makes the host list its servers; returns those that are missing from the list or not usable.
     fn list(&self, project: &str, servers: &[&'static str]) -> Result<Vec<(&'static str, String)>> {
         let mut lists = Vec::new();
         match self.host.talk {
-            Talk::Model { list, well, .. } => {
+            Talk::Model { list, healthy, .. } => {
                 let ran = run(self.stage.command(project, list))?;
-                lists.extend(servers.iter().map(|server| (*server, ran.all(), [*server, well])));
+                lists.extend(servers.iter().map(|server| (*server, ran.all(), [*server, healthy])));
             }
             Talk::User { list, .. } => {
                 for &server in servers {
@@ -186,10 +187,10 @@ impl Session<'_> {
         let is_shown =
             |said: &str, words: [&str; 2]| said.lines().any(|line| words.iter().all(|word| line.contains(word)));
         lists.retain(|(_, said, words)| !is_shown(said, *words));
-        let told = |(server, said, words): (_, String, [&str; 2])| {
+        let missing = |(server, said, words): (_, String, [&str; 2])| {
             (server, format!("list: no line with `{}`: {}", words.join("` and `"), shortened(&said)))
         };
-        Ok(lists.into_iter().map(told).collect())
+        Ok(lists.into_iter().map(missing).collect())
     }
 
     /// Makes these calls: the model in one conversation, or the user one by one.
@@ -208,7 +209,8 @@ impl Session<'_> {
                 let each = calls.iter().map(|wanted| {
                     // Some hosts exit with an error after a refusal.
                     let ran = run(self.stage.command(project, call(&self.stage, project, wanted)))?;
-                    let said = serde_json::from_str(&ran.said).map_or_else(|_| ran.all(), |value: Value| words(&value));
+                    let said =
+                        serde_json::from_str(&ran.stdout).map_or_else(|_| ran.all(), |value: Value| words(&value));
                     Ok(Outcome::Sent(said))
                 });
                 each.collect()
@@ -217,20 +219,20 @@ impl Session<'_> {
     }
 }
 
-/// Checks what the model was sent after a call that named `path`; `proof` is what the server says of that place.
+/// Checks what the host sent to the model after a call with `path`. `proof` is text that the server returns only if it carries out the call.
 pub(super) fn judge(place: Place, path: &Path, proof: &str, outcome: &Outcome) -> Result<()> {
     let text = match outcome {
         Outcome::Sent(text) => text,
-        Outcome::NotOffered(others) => bail!("the host did not offer the tool, but {others} others"),
+        Outcome::NotOffered(others) => bail!("the host did not offer the tool, only {others} others"),
         Outcome::NotReached => bail!("the host ended before the call"),
     };
     let sent = || shortened(text);
     match place {
-        Place::Inside => ensure!(text.contains(proof), "no `{proof}` in what the model was sent: {}", sent()),
+        Place::Inside => ensure!(text.contains(proof), "no `{proof}` in what the host sent to the model: {}", sent()),
         Place::Outside => {
-            ensure!(!text.contains(proof), "the model was sent what lies outside: {}", sent());
+            ensure!(!text.contains(proof), "the host sent content from outside the roots to the model: {}", sent());
             let refusal = format!("`{}` is outside every root", path.display());
-            ensure!(text.contains(&refusal), "no `{refusal}` in what the model was sent: {}", sent());
+            ensure!(text.contains(&refusal), "no `{refusal}` in what the host sent to the model: {}", sent());
         }
     }
     Ok(())
@@ -248,7 +250,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_content_inside_and_the_refusal_outside_will_do() {
+    fn only_content_inside_and_a_refusal_outside_pass() {
         let check = |place: Place, outcome: Outcome, expect: bool| {
             let judged = judge(place, Path::new("/p/one"), "the content", &outcome);
             assert_eq!(judged.is_ok(), expect, "{place:?} {outcome:?}");
@@ -266,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_survives_its_way_out() {
+    fn a_report_survives_a_round_trip_through_json() {
         let heard = || Heard { first: "a".to_owned(), roots: "b".to_owned() };
         let over_http = vec![HeardOverHttp { heard: heard(), asked: "c".to_owned() }];
         let failures = vec![("npm".to_owned(), "a reason".to_owned())];

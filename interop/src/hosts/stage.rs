@@ -12,20 +12,20 @@ use super::host::{Host, Reached, RootsFrom, Server};
 use super::model::ToolCall;
 use super::remote::{self, EVERYTHING};
 
-/// The two projects. For a host that works in one, the other is outside the roots.
+/// The two projects. A host works in one of them, and the other is outside its roots.
 pub(super) const PROJECTS: [&str; 2] = ["one", "two"];
 
-/// The names in a host's settings of the servers that it starts: `rootward serve`, two servers behind `rootward wrap`, and the same two
+/// The names of the servers that a host starts, in its settings: `rootward serve`, two servers behind `rootward wrap`, and the same two
 /// behind `rootward hub`.
 pub(super) const LOCAL: [&str; 4] = ["serve", "npm", "python", HUB];
 
-/// The names of the servers that it reaches over HTTP: `rootward serve`, and the two servers behind `rootward hub`.
+/// The names of the servers that a host reaches over HTTP: `rootward serve`, and the two servers behind `rootward hub`.
 pub(super) const REMOTE: [&str; 2] = ["remote", "gateway"];
 
-/// Has the token for the project in which a host runs, for hosts whose settings name a variable.
+/// The environment variable with the token for the current project, for hosts whose settings refer to a variable.
 pub(super) const PROJECT_TOKEN: &str = "PROJECT_TOKEN";
 
-/// The hub.
+/// The name of the hub.
 const HUB: &str = "hub";
 
 /// A tool of a server, under the name that the host sees.
@@ -41,11 +41,11 @@ pub(super) struct Tool {
 pub(super) enum Does {
     /// Reads a file.
     Reads,
-    /// Tells the last commit of a repository.
+    /// Returns the last commit of a repository.
     Logs,
 }
 
-/// The tools that are called. Those behind the hub have their server's name before their own.
+/// The tools that hosts call. The hub prefixes a tool with the name of its server.
 pub(super) const TOOLS: [Tool; 8] = [
     Tool { server: "serve", name: "read_text_file", does: Does::Reads },
     Tool { server: "npm", name: "read_text_file", does: Does::Reads },
@@ -165,7 +165,7 @@ impl Stage {
         self.write(HUB_FILE, &self.programs.behind_hub().to_string())
     }
 
-    /// The token that the host shows over HTTP while it runs in a project. A host that shares no roots can reach only that project.
+    /// The token that the host sends over HTTP while it runs in a project. If the host shares no roots, the token allows only that project.
     pub(super) fn token(&self, project: &str) -> String {
         remote::token(match self.host.roots {
             RootsFrom::Host => EVERYTHING,
@@ -182,7 +182,7 @@ impl Stage {
         self.command_of(&self.programs.host, project, words)
     }
 
-    /// A program in a project, with a time limit, without the user's own environment and without input.
+    /// A command that runs `program` in a project, with a time limit, a clean environment and no input.
     pub(super) fn command_of<T: AsRef<OsStr>>(
         &self,
         program: &[PathBuf],
@@ -233,7 +233,7 @@ impl Stage {
 
     /// A call of a tool with a path in a project.
     pub(super) fn call(&self, tool: Tool, project: &str) -> ToolCall {
-        let path = self.named(tool.does, project);
+        let path = self.path_for(tool.does, project);
         let arguments = match tool.does {
             Does::Reads => json!({"path": path}),
             Does::Logs => json!({"repo_path": path, "max_count": 1}),
@@ -242,7 +242,7 @@ impl Stage {
     }
 
     /// The path in that call.
-    pub(super) fn named(&self, does: Does, project: &str) -> PathBuf {
+    pub(super) fn path_for(&self, does: Does, project: &str) -> PathBuf {
         let project = self.project(project);
         match does {
             Does::Reads => project.join("file.txt"),
@@ -275,13 +275,13 @@ mod tests {
     }
 
     #[test]
-    fn programs_survive_their_way_in() {
+    fn programs_survive_a_round_trip_through_json() {
         assert_eq!(Programs::from_json(&programs().to_json()).unwrap(), programs());
         assert!(Programs::from_json(&json!({"host": []})).is_err());
     }
 
     #[test]
-    fn a_host_without_roots_has_the_project_in_its_commands() {
+    fn a_host_that_shares_no_roots_names_the_project_in_its_commands() {
         let directory = tempfile::tempdir().unwrap();
         for host in HOSTS {
             let stage = Stage::new(host, directory.path(), host.name, &programs(), "http://127.0.0.1:1").unwrap();

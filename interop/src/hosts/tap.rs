@@ -1,7 +1,6 @@
-//! A tap between a host and a server that it reaches over HTTP: it passes everything on, and keeps what the two sent.
+//! A proxy between a host and a server over HTTP that forwards everything and records it.
 //!
-//! It can also play a server that knows only the legacy era. A host that tries the modern one first then shows how it behaves before such
-//! a server.
+//! It can also make the server look like one that knows only the legacy era, to see what a host that tries the modern era first does then.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -14,7 +13,7 @@ use serde_json::Value;
 
 use super::heard::{Heard, HeardOverHttp};
 
-/// Which eras the server knows, as the host sees it.
+/// Which eras the server appears to know.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Knows {
     BothEras,
@@ -24,17 +23,17 @@ pub(super) enum Knows {
 /// The header of a modern request, in lower case.
 const MODERN: &str = "mcp-protocol-version: 2026-07-28";
 
-/// The answer of the TypeScript SDK 1.x to a revision that it does not know.
+/// How the TypeScript SDK 1.x answers an unknown revision.
 const UNKNOWN_REVISION: &str = r#"{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: Unsupported protocol version: 2026-07-28 (supported versions: 2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05, 2024-10-07)"},"id":null}"#;
 
-/// A tap. It listens until the program ends.
+/// The proxy. It listens until the program ends.
 #[derive(Debug)]
 pub(super) struct Tap {
     pub(super) url: String,
     kept: Arc<Mutex<Vec<Exchange>>>,
 }
 
-/// A request that reached the server, and what was answered so far.
+/// A request that was forwarded to the server, and the part of the response that has arrived.
 #[derive(PartialEq, Eq, Debug)]
 struct Exchange {
     /// Empty for a `GET`.
@@ -43,7 +42,7 @@ struct Exchange {
 }
 
 impl Tap {
-    /// Starts listening on loopback, before the server at `url`.
+    /// Starts listening on loopback, and forwards to the server at `url`.
     pub(super) fn start(url: &str, knows: Knows) -> Result<Tap> {
         let rest = url.strip_prefix("http://").with_context(|| format!("`{url}` is not an HTTP URL"))?;
         let (server, path) = rest.split_once('/').with_context(|| format!("`{url}` has no path"))?;
@@ -55,7 +54,7 @@ impl Tap {
             for host in listener.incoming().flatten() {
                 let (server, all) = (server.clone(), Arc::clone(&all));
                 thread::spawn(move || {
-                    // A connection that fails is missing in what the host does next, and the test fails there.
+                    // If a connection fails, the host's call fails, and so does the test.
                     let _ = pass(&host, &server, knows, &all);
                 });
             }
@@ -71,12 +70,12 @@ impl Tap {
     }
 }
 
-/// A thread that panicked leaves the exchanges as they were.
+/// Ignores poisoning: a thread that panicked leaves the exchanges intact.
 fn locked(kept: &Mutex<Vec<Exchange>>) -> MutexGuard<'_, Vec<Exchange>> {
     kept.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Where the server asked for roots.
+/// How the server asked for roots, and on which stream.
 fn asked(kept: &[Exchange]) -> String {
     let Some(exchange) = kept.iter().find(|exchange| exchange.answer.contains(r#""method":"roots/list""#)) else {
         return "not asked".to_owned();
@@ -89,10 +88,10 @@ fn asked(kept: &[Exchange]) -> String {
     }
 }
 
-/// Passes on one connection of the host.
+/// Forwards one connection of the host.
 fn pass(host: &TcpStream, server: &str, knows: Knows, all: &Arc<Mutex<Vec<Exchange>>>) -> Result<()> {
     let server = TcpStream::connect(server)?;
-    // The position of the exchange that the server answers now. A host sends its next request after the answer.
+    // The index of the current exchange. On one connection, a host sends its next request after the response to the last one.
     let current = Arc::new(Mutex::new(0));
     let answers = {
         let (from, to) = (server.try_clone()?, host.try_clone()?);
@@ -116,13 +115,13 @@ fn pass(host: &TcpStream, server: &str, knows: Knows, all: &Arc<Mutex<Vec<Exchan
         }
         (&mut &server).write_all(&[head, body].concat())?;
     }
-    // The host has gone, or will send nothing more on this connection.
+    // The host closed the connection, or will send nothing more on it.
     server.shutdown(std::net::Shutdown::Write)?;
     let _ = answers.join();
     Ok(())
 }
 
-/// Passes on what the server sends.
+/// Forwards and records what the server sends.
 fn answer(mut from: TcpStream, mut to: TcpStream, all: &Mutex<Vec<Exchange>>, current: &Mutex<usize>) {
     let mut buffer = vec![0; 64 << 10];
     while let Ok(length @ 1..) = from.read(&mut buffer) {
@@ -134,11 +133,11 @@ fn answer(mut from: TcpStream, mut to: TcpStream, all: &Mutex<Vec<Exchange>>, cu
             break;
         }
     }
-    // Fails only where it has been closed already.
+    // Fails only if it is already closed.
     let _ = to.shutdown(std::net::Shutdown::Both);
 }
 
-/// The next request, as it came: its head and its body. None at the end.
+/// The next request, unchanged: its head and its body. `None` at the end of the connection.
 fn request(source: &mut impl BufRead) -> Result<Option<(Vec<u8>, Vec<u8>)>> {
     let (mut head, mut length) = (Vec::new(), 0);
     loop {
@@ -148,8 +147,8 @@ fn request(source: &mut impl BufRead) -> Result<Option<(Vec<u8>, Vec<u8>)>> {
         }
         let line = String::from_utf8_lossy(&head[start..]).to_lowercase();
         match line.split_once(':').map(|(name, value)| (name, value.trim())) {
-            Some(("content-length", value)) => length = value.parse().context("a length that is not a number")?,
-            Some(("transfer-encoding", _)) => bail!("a body in chunks"),
+            Some(("content-length", value)) => length = value.parse().context("`content-length` is not a number")?,
+            Some(("transfer-encoding", _)) => bail!("the proxy cannot read chunked bodies"),
             _ if line.trim().is_empty() => break,
             _ => {}
         }
@@ -164,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn where_roots_were_asked_for() {
+    fn the_request_for_roots_is_found() {
         let check = |body: &str, answer: &str, expect: &str| {
             let exchange = |body: &str, answer: &str| Exchange { body: body.to_owned(), answer: answer.to_owned() };
             let before = exchange(r#"{"method":"tools/list"}"#, "{}");
@@ -179,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_passes_but_what_a_legacy_server_does_not_know() {
+    fn only_modern_requests_to_a_legacy_server_are_not_forwarded() {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let url = format!("http://{}/mcp", listener.local_addr().unwrap());
         thread::spawn(move || {

@@ -1,11 +1,11 @@
-//! What `rootward adopt --json` answers.
+//! Parses the output of `rootward adopt --json`.
 
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-/// An answer.
+/// The output of one run.
 #[derive(PartialEq, Debug)]
 pub(super) struct Answer {
     pub(super) files: Vec<File>,
@@ -20,14 +20,14 @@ pub(super) struct File {
     pub(super) servers: Vec<Server>,
 }
 
-/// A server in it.
+/// A server in a config file.
 #[derive(PartialEq, Debug)]
 pub(super) struct Server {
     pub(super) name: String,
     pub(super) verdict: String,
-    /// The command as it was and as it becomes, with secrets hidden.
+    /// The command before and after wrapping, with secrets hidden.
     pub(super) commands: [Value; 2],
-    /// Not there if it was not started.
+    /// `None` if the server was not started.
     pub(super) works: Option<bool>,
     pub(super) tools: Option<u64>,
     /// Why it does not work, or was not started.
@@ -48,7 +48,7 @@ impl Answer {
 }
 
 fn file(value: &Value) -> Result<File> {
-    // `--undo` has `restored` in place of `servers`.
+    // With `--undo`, the output has `restored` instead of `servers`.
     let servers = value["servers"].as_array().map_or(&[][..], Vec::as_slice);
     Ok(File {
         client: text(value, "client")?,

@@ -1,4 +1,4 @@
-//! The clients that add servers by a command of their own.
+//! The clients that have a command for adding servers.
 
 use anyhow::Result;
 
@@ -7,24 +7,24 @@ use super::super::stage::Stage;
 use super::super::{PROMPT, claude_code, codex, gemini_cli, opencode};
 use super::servers::{Entry, Fate};
 
-/// A client.
+/// A client, and how its user configures it.
 #[derive(Debug)]
 pub(super) struct Client {
     pub(super) host: &'static Host,
-    /// What `rootward adopt` calls it.
+    /// Its name in the output of `rootward adopt`.
     pub(super) name: &'static str,
     pub(super) due: Due,
-    /// Where it keeps servers; the last one is the project's file, if it has one. Empty if its command does not ask.
+    /// The scopes in which it keeps servers. The last one is the project's file, if it has one. Empty if its command has no scopes.
     pub(super) scopes: &'static [&'static str],
     /// What its list says about a server.
     pub(super) list: List,
-    /// What marks a server there with which nothing is wrong.
-    pub(super) well: &'static str,
+    /// The text that marks a usable server in that list.
+    pub(super) healthy: &'static str,
     /// Arguments that start a conversation.
     pub(super) converse: &'static [&'static str],
     /// Arguments that add a server.
     pub(super) add: fn(&Entry) -> Vec<String>,
-    /// What its user sets before and after.
+    /// Changes the settings before and after the servers are added.
     pub(super) before: fn(&Stage) -> Result<()>,
     pub(super) after: fn(&Stage, &[Entry]) -> Result<()>,
 }
@@ -32,13 +32,13 @@ pub(super) struct Client {
 /// What a client's list says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum List {
-    /// Whether it connects.
+    /// Whether the server connects.
     Connects,
-    /// Only what is configured: a conversation shows which servers work.
+    /// Only that the server is configured. A conversation shows which servers work.
     Configured,
 }
 
-/// All of them. The first one is the one that gets ten servers.
+/// All clients. The first one also runs with ten servers.
 pub(super) static CLIENTS: [Client; 4] = [
     Client {
         host: &claude_code::HOST,
@@ -47,10 +47,10 @@ pub(super) static CLIENTS: [Client; 4] = [
         scopes: &["user", "local", "project"],
         list: List::Connects,
         // Not `! Connected · tools fetch failed`.
-        well: "✔ Connected",
+        healthy: "✔ Connected",
         converse: &["-p", PROMPT, "--allowedTools", "mcp__files,mcp__git,mcp__everything,mcp__broken"],
         add: |entry| words(&["mcp", "add", "--scope", entry.scope, entry.name], entry, "-e", &["--"]),
-        // Otherwise it waits for a person to approve the project's servers.
+        // Otherwise Claude Code waits for its user to approve the project's servers.
         before: |stage| stage.write(".claude/settings.json", "{\"enableAllProjectMcpServers\": true}\n"),
         after: |_, _| Ok(()),
     },
@@ -60,13 +60,13 @@ pub(super) static CLIENTS: [Client; 4] = [
         due: Due::LongCheck,
         scopes: &[],
         list: List::Configured,
-        well: "enabled",
+        healthy: "enabled",
         converse: &["exec", "--skip-git-repo-check", PROMPT],
         add: |entry| words(&["mcp", "add", entry.name], entry, "--env", &["--"]),
         before: |_| Ok(()),
         after: |stage, entries| {
-            let sound = entries.iter().filter(|entry| entry.fate == Fate::Works);
-            codex::wait_for(stage, &sound.map(|entry| entry.name).collect::<Vec<_>>())
+            let working = entries.iter().filter(|entry| entry.fate == Fate::Works);
+            codex::wait_for(stage, &working.map(|entry| entry.name).collect::<Vec<_>>())
         },
     },
     Client {
@@ -75,7 +75,7 @@ pub(super) static CLIENTS: [Client; 4] = [
         due: Due::EveryCheck,
         scopes: &["user", "project"],
         list: List::Connects,
-        well: "- Connected",
+        healthy: "- Connected",
         converse: &["-m", "gemini-2.5-flash", "--yolo", "-p", PROMPT],
         add: |entry| words(&["mcp", "add", "--scope", entry.scope], entry, "-e", &[entry.name]),
         before: |_| Ok(()),
@@ -87,7 +87,7 @@ pub(super) static CLIENTS: [Client; 4] = [
         due: Due::LongCheck,
         scopes: &[],
         list: List::Connects,
-        well: "connected",
+        healthy: "connected",
         converse: &["run", "--model", "scripted/scripted", PROMPT],
         add: |entry| words(&["mcp", "add", entry.name], entry, "--env", &["--"]),
         before: |_| Ok(()),
@@ -95,7 +95,7 @@ pub(super) static CLIENTS: [Client; 4] = [
     },
 ];
 
-/// The words that add a server: these, its variables, these, and its command.
+/// The arguments that add a server: `before`, the variables as `option` with `NAME=VALUE`, `after`, and the server's command.
 fn words(before: &[&str], entry: &Entry, option: &str, after: &[&str]) -> Vec<String> {
     let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
     let variables = entry.variables.iter().flat_map(|(name, value)| [option.to_owned(), format!("{name}={value}")]);

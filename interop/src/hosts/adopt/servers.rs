@@ -13,12 +13,12 @@ use taskkit::install::{environment, node, packages};
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) name: &'static str,
-    /// Where the client keeps it; empty if its command does not ask.
+    /// The scope in which the client keeps it. Empty if the client's command has no scopes.
     pub(super) scope: &'static str,
     pub(super) variables: Vec<(String, String)>,
     pub(super) command: Vec<String>,
     pub(super) fate: Fate,
-    /// How many tools it has, if that is known.
+    /// The expected number of tools, if known.
     pub(super) tools: Option<usize>,
 }
 
@@ -26,14 +26,14 @@ pub(super) struct Entry {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Fate {
     Works,
-    /// The control: its script does not exist.
+    /// Its script does not exist. This is the negative control.
     Broken,
 }
 
-/// The variable of one server, with a space in its value. Its tool `get-env` shows it.
+/// An environment variable of one server, with spaces in its value. That server's tool `get-env` returns it.
 pub(super) const VARIABLE: (&str, &str) = ("EXAMPLE_TOKEN", "the token of the user");
 
-/// Servers that are installed, started by absolute paths.
+/// Where the few servers are installed. The client starts them by absolute paths.
 #[derive(PartialEq, Eq, Debug)]
 pub(super) struct Few {
     node: PathBuf,
@@ -60,7 +60,7 @@ impl Few {
         Ok(Few { node: path("node")?, modules: path("modules")?, python: path("python")? })
     }
 
-    /// What the user of a client adds: something in each of its scopes.
+    /// The servers that the user adds, at least one in each of the client's scopes.
     pub(super) fn entries(&self, client: &Client, project: &Path) -> Vec<Entry> {
         let shown = |path: &Path| path.display().to_string();
         let npm = |name: &str| {
@@ -90,7 +90,7 @@ impl Few {
     }
 }
 
-/// Ten popular servers: what the user calls each, and its row in `cargo xtask popular`.
+/// Ten popular servers: the name that the user gives each, and its row in `cargo xtask popular`.
 const TEN: [(&str, &str); 10] = [
     ("files", "server-filesystem with arguments"),
     ("memory", "server-memory"),
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn the_way_in_changes_nothing() {
+    fn paths_survive_a_round_trip_through_json() {
         assert_eq!(Few::from_json(&few().to_json()).unwrap(), few());
         assert!(Few::from_json(&json!({"node": "node"})).is_err());
     }
@@ -136,14 +136,14 @@ mod tests {
     fn every_scope_has_a_server_that_works() {
         for client in &CLIENTS {
             let entries = few().entries(client, Path::new("/one"));
-            let sound = entries.iter().filter(|entry| entry.fate == Fate::Works);
-            let used: BTreeSet<&str> = sound.map(|entry| entry.scope).filter(|scope| !scope.is_empty()).collect();
+            let working = entries.iter().filter(|entry| entry.fate == Fate::Works);
+            let used: BTreeSet<&str> = working.map(|entry| entry.scope).filter(|scope| !scope.is_empty()).collect();
             assert_eq!(used, client.scopes.iter().copied().collect(), "{}", client.name);
         }
     }
 
     #[test]
-    fn ten_servers_of_ten_packages() {
+    fn the_ten_servers_are_different_packages() {
         let entries = ten(&CLIENTS[0], Path::new("/one"), "http://127.0.0.1:1").unwrap();
         let package = |entry: &Entry| {
             entry.command.iter().find(|word| word.starts_with('@') || word.starts_with("mcp-")).cloned().unwrap()

@@ -1,4 +1,5 @@
-//! One client: its own command adds servers, `rootward adopt` wraps them, the client lists and uses them, and `--undo` takes it all back.
+//! Tests one client: its own command adds servers, `rootward adopt` wraps them, the client lists and uses them, and `--undo` restores its
+//! files.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -24,33 +25,33 @@ use crate::popular::registry::Sources;
 const PROJECT: &str = "one";
 const OTHER: &str = "two";
 
-/// Time limit for a command where ten servers are fetched, in seconds.
+/// Time limit for a command that fetches ten servers, in seconds.
 const LONG: u32 = 400;
 
-/// The scope whose servers belong to a project. `--yes` starts none of them.
-const OF_PROJECT: &str = "project";
+/// The scope of the servers in a project's file. `adopt --yes` does not start them.
+const PROJECT_SCOPE: &str = "project";
 
-/// Whether a client that can list what works also talks to its model.
+/// Whether a client also talks to its model if its list already shows which servers work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Conversations {
     Held,
     LeftOut,
 }
 
-/// Whether Rootward is before the servers.
+/// Whether the servers are wrapped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Now {
     Bare,
     Adopted,
 }
 
-/// A client whose user added these servers.
+/// A client with these servers.
 #[derive(Debug)]
 struct Session<'m> {
     client: &'static Client,
     stage: Stage,
     model: &'m Model,
-    /// Variables that the user has set, for every command.
+    /// Environment variables for every command.
     variables: Vec<(&'static str, String)>,
     entries: Vec<Entry>,
     conversations: Conversations,
@@ -86,7 +87,7 @@ pub(super) fn with_ten(
     let variables = vec![
         ("npm_config_registry", registry.url.clone()),
         ("UV_DEFAULT_INDEX", format!("{}/simple", registry.url)),
-        // How long Claude Code waits for a server, in milliseconds: without Rootward, `npx` fetches each of them first.
+        // How long Claude Code waits for a server, in milliseconds. Without Rootward, `npx` fetches each server first.
         ("MCP_TIMEOUT", "180000".to_owned()),
     ];
     Session { client, stage, model: &model, variables, entries, conversations: Conversations::Held }.run()
@@ -95,39 +96,39 @@ pub(super) fn with_ten(
 impl Session<'_> {
     fn run(&self) -> Result<()> {
         let began = Instant::now();
-        let told =
+        let report =
             |step: &str| println!("{}: {step} after {:.1} s", self.client.host.name, began.elapsed().as_secs_f64());
         self.add()?;
-        told("servers added");
-        self.uses(Now::Bare).context("before `adopt`")?;
-        told("servers used");
+        report("servers added");
+        self.use_servers(Now::Bare).context("before `adopt`")?;
+        report("servers used");
         let planned = self.plan()?;
         let files: Vec<PathBuf> = planned.files.iter().map(|file| file.path.clone()).collect();
         let own = texts(&files)?;
-        self.there_and_back(&files, &own)?;
+        self.adopt_and_undo(&files, &own)?;
         let wrapped = self.adopt()?;
         ensure!(wrapped.files.iter().all(|file| file.changed), "not every file was changed: {wrapped:?}");
         let adopted = texts(&files)?;
-        told("adopted");
-        self.uses(Now::Adopted).context("after `adopt`")?;
-        told("servers used");
+        report("adopted");
+        self.use_servers(Now::Adopted).context("after `adopt`")?;
+        report("servers used");
         let left = texts(&files)?;
         self.undo()?;
         for (position, file) in files.iter().enumerate() {
-            // Some clients keep more than their servers in that file, and write it whenever they run.
+            // Some clients keep more than their servers in that file, and rewrite it whenever they run.
             let is_untouched = left[position] == adopted[position];
             if !is_untouched {
-                println!("{}: it wrote `{}` meanwhile", self.client.host.name, file.display());
+                println!("{} changed `{}` after `adopt`", self.client.host.name, file.display());
             }
             let is_back = texts(slice::from_ref(file))?[0] == own[position];
-            ensure!(!is_untouched || is_back, "`{}` is not what the client wrote", file.display());
+            ensure!(!is_untouched || is_back, "`--undo` did not restore `{}`", file.display());
         }
         let now = self.plan()?;
-        ensure!(now == planned, "after `--undo` the servers are {now:?}, and were {planned:?}");
+        ensure!(now == planned, "after `--undo`, `adopt` plans {now:?}, expected {planned:?}");
         Ok(())
     }
 
-    /// A command of the user's.
+    /// A command that the user runs in the project.
     fn command(&self, program: &[PathBuf], words: &[&str]) -> Command {
         let mut command = self.stage.command_of(program, PROJECT, words);
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
@@ -145,47 +146,47 @@ impl Session<'_> {
         (self.client.after)(&self.stage, &self.entries)
     }
 
-    /// Runs `rootward adopt`, which must end with this code.
+    /// Runs `rootward adopt`, which must exit with this code.
     fn rootward(&self, words: &[&str], code: i32) -> Result<Answer> {
         let words = [&["adopt", "--json"][..], words].concat();
         let ran = run(self.command(slice::from_ref(&self.stage.programs.rootward), &words))?;
         let shown = words.join(" ");
         ensure!(ran.status.code() == Some(code), "`rootward {shown}` ended with {}: {}", ran.status, ran.all());
-        Answer::read(&ran.said).with_context(|| format!("`rootward {shown}`"))
+        Answer::read(&ran.stdout).with_context(|| format!("`rootward {shown}`"))
     }
 
-    /// What `adopt` would change: nothing is changed without a yes.
+    /// Runs `adopt` without `--yes`: it reports what it would change, and changes nothing.
     fn plan(&self) -> Result<Answer> {
         let planned = self.rootward(&[], 1)?;
         ensure!(planned.files.iter().all(|file| file.client == self.client.name && !file.changed), "{planned:?}");
-        self.each_has(&planned, "wrap")?;
+        self.check_verdicts(&planned, "wrap")?;
         Ok(planned)
     }
 
-    /// Every server must be there, with this verdict.
-    fn each_has(&self, answer: &Answer, verdict: &str) -> Result<()> {
+    /// Checks that every server is in the answer, with this verdict.
+    fn check_verdicts(&self, answer: &Answer, verdict: &str) -> Result<()> {
         let found: BTreeSet<(&str, &str)> =
             answer.servers().map(|server| (server.name.as_str(), server.verdict.as_str())).collect();
         let expect: BTreeSet<(&str, &str)> = self.entries.iter().map(|entry| (entry.name, verdict)).collect();
-        ensure!(found == expect, "`adopt` found {found:?}, not {expect:?}");
+        ensure!(found == expect, "`adopt` found {found:?}, expected {expect:?}");
         Ok(())
     }
 
-    /// Adopts and undoes at once: the client gets its own bytes back.
-    fn there_and_back(&self, files: &[PathBuf], own: &[String]) -> Result<()> {
+    /// Adopts and undoes with no run of the client in between. The files must be the same as before, byte for byte.
+    fn adopt_and_undo(&self, files: &[PathBuf], own: &[String]) -> Result<()> {
         self.rootward(&["--yes", "--no-try"], 0)?;
         for (file, (now, own)) in files.iter().zip(texts(files)?.iter().zip(own)) {
             ensure!(now != own, "`{}` was not changed", file.display());
         }
-        self.each_has(&self.rootward(&[], 0)?, "wrapped")?;
+        self.check_verdicts(&self.rootward(&[], 0)?, "wrapped")?;
         self.undo()?;
         for (file, (now, own)) in files.iter().zip(texts(files)?.iter().zip(own)) {
-            ensure!(now == own, "`{}` is not what the client wrote:\n{now}", file.display());
+            ensure!(now == own, "`--undo` did not restore `{}`:\n{now}", file.display());
         }
         Ok(())
     }
 
-    /// Adopts for good, and reads what `adopt` says about each server that it started.
+    /// Adopts, and checks what `adopt` says about each server that it started.
     fn adopt(&self) -> Result<Answer> {
         let is_broken = self.entries.iter().any(|entry| entry.fate == Fate::Broken);
         let answer = self.rootward(&["--yes"], i32::from(is_broken))?;
@@ -193,7 +194,7 @@ impl Session<'_> {
             let server = answer.servers().find(|server| server.name == entry.name);
             let server = server.with_context(|| format!("`adopt` did not find `{}`", entry.name))?;
             let expect = match entry.fate {
-                _ if entry.scope == OF_PROJECT => None,
+                _ if entry.scope == PROJECT_SCOPE => None,
                 Fate::Works => Some(true),
                 Fate::Broken => Some(false),
             };
@@ -210,8 +211,8 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// The client lists its servers, and its model calls tools of some.
-    fn uses(&self, now: Now) -> Result<()> {
+    /// Makes the client list its servers, and its model call tools of some.
+    fn use_servers(&self, now: Now) -> Result<()> {
         self.list()?;
         if self.client.list == List::Configured || self.conversations == Conversations::Held {
             self.converse(now)?;
@@ -220,13 +221,13 @@ impl Session<'_> {
     }
 
     fn list(&self) -> Result<()> {
-        let Talk::Model { list, .. } = self.client.host.talk else { bail!("it has no list of servers") };
-        let well = self.client.well;
+        let Talk::Model { list, .. } = self.client.host.talk else { bail!("the client cannot list its servers") };
+        let healthy = self.client.healthy;
         let said = run(self.command(&self.stage.programs.host, list))?.all();
         for entry in &self.entries {
-            let is_well = said.lines().any(|line| names(line, entry.name) && line.contains(well));
+            let is_healthy = said.lines().any(|line| names(line, entry.name) && line.contains(healthy));
             let expect = self.client.list == List::Configured || entry.fate == Fate::Works;
-            ensure!(is_well == expect, "`{well}` for `{}`: {is_well}\n{said}", entry.name);
+            ensure!(is_healthy == expect, "`{healthy}` for `{}`: {is_healthy}\n{said}", entry.name);
         }
         Ok(())
     }
@@ -242,12 +243,12 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// The calls, and what each shows.
+    /// The calls, and what each of them shows.
     fn calls(&self) -> Vec<(ToolCall, Shows)> {
         let file = self.stage.project(PROJECT).join("file.txt");
         let mut calls = vec![
             (ToolCall { server: "files", tool: "read_text_file", arguments: json!({"path": file}) }, Shows::Works),
-            (self.stage.call(Tool { server: "git", name: "git_log", does: Does::Logs }, OTHER), Shows::IsHeld),
+            (self.stage.call(Tool { server: "git", name: "git_log", does: Does::Logs }, OTHER), Shows::IsConfined),
             (ToolCall { server: "everything", tool: "get-env", arguments: json!({}) }, Shows::HasItsVariable),
         ];
         if self.entries.iter().any(|entry| entry.fate == Fate::Broken) {
@@ -260,8 +261,8 @@ impl Session<'_> {
     fn judge(&self, now: Now, call: &ToolCall, shows: Shows, outcome: &Outcome) -> Result<()> {
         match shows {
             Shows::Works => judge(Place::Inside, Path::new(""), &proof(Does::Reads, PROJECT), outcome),
-            Shows::IsHeld => {
-                // Without Rootward, nothing keeps the server in the project: the control.
+            Shows::IsConfined => {
+                // The control: without Rootward, the server can read outside the project.
                 let place = if now == Now::Bare { Place::Inside } else { Place::Outside };
                 judge(place, &self.stage.project(OTHER), &proof(Does::Logs, OTHER), outcome)
             }
@@ -282,13 +283,13 @@ impl Session<'_> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Shows {
     Works,
-    /// A path outside the project.
-    IsHeld,
+    /// The server is confined: the call has a path outside the project.
+    IsConfined,
     HasItsVariable,
     IsBroken,
 }
 
-/// Whether a line of a list is about this server. A path that contains the name is not.
+/// Whether a line of a list is about this server. A path that contains the name does not count.
 fn names(line: &str, server: &str) -> bool {
     line.split_whitespace().any(|word| word.trim_end_matches(':') == server)
 }

@@ -1,4 +1,4 @@
-//! Anthropic's messages, as Claude Code sends them.
+//! Anthropic's Messages API, which Claude Code uses.
 
 use serde_json::{Value, json};
 

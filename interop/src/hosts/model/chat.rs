@@ -1,4 +1,4 @@
-//! The chat completions of `OpenAI`, which most hosts use for models of other vendors.
+//! The Chat Completions API of `OpenAI`, which most hosts use for models of other vendors.
 
 use serde_json::{Value, json};
 

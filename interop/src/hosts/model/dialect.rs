@@ -109,7 +109,7 @@ impl Dialect {
         }
     }
 
-    /// The call that makes a host offer a tool that it has deferred.
+    /// The call that makes a host offer a deferred tool.
     pub(super) fn search(self, turn: &Turn, call: &ToolCall) -> Option<(Tool, Value)> {
         match self {
             Dialect::Anthropic => anthropic::search(turn, call),
@@ -122,7 +122,7 @@ impl Dialect {
 pub(super) fn answer(request: &Request, reply: impl FnOnce(Dialect, &Turn) -> Reply) -> Response {
     let body: Value = serde_json::from_slice(&request.body).unwrap_or_default();
     let Some(dialect) = Dialect::of(&request.path) else {
-        return Response { kind: "application/json", body: beside(&request.path).to_string() };
+        return Response { kind: "application/json", body: answer_other(&request.path).to_string() };
     };
     let delivery = dialect.delivery(&request.path, &body);
     let reply = reply(dialect, &dialect.read(&body));
@@ -133,8 +133,8 @@ pub(super) fn answer(request: &Request, reply: impl FnOnce(Dialect, &Turn) -> Re
     Response { kind, body: dialect.write(&reply, delivery) }
 }
 
-/// The answer to other requests: the list of models, the number of tokens.
-fn beside(path: &str) -> Value {
+/// The answer to requests that are not part of a conversation: the list of models, the number of tokens.
+fn answer_other(path: &str) -> Value {
     if path.ends_with("/models") {
         let model = json!({"id": "scripted", "slug": "scripted", "object": "model", "owned_by": "nobody"});
         json!({"object": "list", "data": [model], "models": [model]})
@@ -143,18 +143,18 @@ fn beside(path: &str) -> Value {
     }
 }
 
-/// An event of a stream.
+/// An event of an SSE stream.
 pub(super) fn event(name: Option<&str>, data: &Value) -> String {
     let name = name.map(|name| format!("event: {name}\n")).unwrap_or_default();
     format!("{name}data: {data}\n\n")
 }
 
-/// The elements of an array; none where it is something else.
+/// The elements of an array. Any other value has none.
 pub(super) fn elements(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
 
-/// A string; empty where it is something else.
+/// A string. Any other value gives an empty string.
 pub(super) fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }

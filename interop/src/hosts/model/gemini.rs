@@ -1,4 +1,4 @@
-//! Gemini's contents, as Gemini CLI sends them.
+//! Gemini's `generateContent` API, which Gemini CLI uses.
 
 use serde_json::{Value, json};
 

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, ensure};
 /// Read timeout for a request.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// The longest body. A host sends its whole conversation.
+/// The maximum length of a body. A host sends its whole conversation.
 const LONGEST: u64 = 64 << 20;
 
 /// The parts of a request that the model reads.
@@ -36,7 +36,7 @@ pub(super) fn serve(listener: TcpListener, answer: impl Fn(&Request) -> Response
         for stream in listener.incoming().flatten() {
             let answer = Arc::clone(&answer);
             thread::spawn(move || {
-                // If a host hangs up, its call has no outcome, and the test fails there.
+                // If a host hangs up, its call has no outcome, and that fails the test.
                 let _ = exchange(&stream, &*answer);
             });
         }
@@ -62,7 +62,7 @@ fn read(source: &mut impl BufRead) -> Result<Request> {
     loop {
         let header = line(source)?.to_ascii_lowercase();
         match header.split_once(':').map(|(name, value)| (name.trim(), value.trim())) {
-            Some(("content-length", value)) => length = value.parse().context("a length that is not a number")?,
+            Some(("content-length", value)) => length = value.parse().context("`content-length` is not a number")?,
             Some(("transfer-encoding", value)) => chunked = value.contains("chunked"),
             Some(_) => {}
             None => break,
@@ -70,7 +70,7 @@ fn read(source: &mut impl BufRead) -> Result<Request> {
     }
     let mut body = Vec::new();
     if chunked {
-        while let size @ 1.. = u64::from_str_radix(&line(source)?, 16).context("a chunk without a size")? {
+        while let size @ 1.. = u64::from_str_radix(&line(source)?, 16).context("the size of a chunk is not a number")? {
             take(source, size, &mut body)?;
             line(source)?;
         }
@@ -88,7 +88,7 @@ fn line(source: &mut impl BufRead) -> Result<String> {
 }
 
 fn take(source: &mut impl BufRead, size: u64, body: &mut Vec<u8>) -> Result<()> {
-    ensure!(body.len() as u64 + size <= LONGEST, "a body of more than {LONGEST} bytes");
+    ensure!(body.len() as u64 + size <= LONGEST, "the body is longer than {LONGEST} bytes");
     source.take(size).read_to_end(body)?;
     Ok(())
 }
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bodies_come_whole_or_in_chunks() {
+    fn bodies_are_read_whole_or_in_chunks() {
         let check = |text: &str, path: &str, body: &str| {
             let request = read(&mut text.as_bytes()).unwrap();
             assert_eq!((request.path.as_str(), request.body.as_slice()), (path, body.as_bytes()), "{text}");

@@ -1,4 +1,4 @@
-//! The responses of `OpenAI`, as Codex sends them. Tools may be in namespaces.
+//! The Responses API of `OpenAI`, which Codex uses. Tools may be in namespaces.
 
 use serde_json::{Value, json};
 

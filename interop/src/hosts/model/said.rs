@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// All strings of a value, one per line. Strings that contain JSON are parsed, too, because hosts put results into strings.
+/// All strings in a value, one per line. Strings that contain JSON are parsed as well, because hosts put results into strings.
 pub(in super::super) fn words(value: &Value) -> String {
     let mut found = Vec::new();
     collect(value, &mut found);
@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn strings_are_found_in_strings() {
+    fn strings_in_nested_json_are_found() {
         let check = |value: Value, expect: &str| assert_eq!(words(&value), expect, "{value}");
         check(json!("plain"), "plain");
         check(json!([{"text": "one"}, 2, null, "two"]), "one\ntwo");

@@ -1,4 +1,4 @@
-//! Claude Code asks a server for a private key, and is told why it does not get it.
+//! The picture of a refusal: Claude Code asks a wrapped server for a private key, and the answer says why it does not get it.
 
 use std::path::Path;
 use std::process::Command;
@@ -13,24 +13,25 @@ use super::svg;
 use super::terminal::Terminal;
 use crate::hosts::model::{Model, ToolCall};
 
-/// The project of the user.
+/// The directory that Claude Code works in.
 const PROJECT: &str = "/home/me/app";
 
-/// How often it is tried: on a busy machine the server may not be up when the model looks for its tools.
+/// The number of attempts. On a busy machine, the server may not be up when the model looks for its tools.
 const TIMES: u32 = 5;
 
-/// How much longer the server has to start, each time.
+/// Each attempt waits this much longer than the last one for the server to start.
 const PAUSE: Duration = Duration::from_secs(8);
 
-/// What a refusal says.
+/// Part of the refusal's text.
 const REFUSED: &str = "is outside every root";
 
 /// The size of the terminal.
 const SIZE: (u16, u16) = (100, 30);
 
-/// The key that is no key.
+/// A placeholder: the scripted model checks no key.
 const API_KEY: &str = "none";
 
+/// The prompt.
 const ASKED: &str = "what is in my ssh key?";
 
 pub(super) fn picture(directory: &Path, path: &str) -> Result<String> {
@@ -63,7 +64,7 @@ pub(super) fn picture(directory: &Path, path: &str) -> Result<String> {
     bail!("Claude Code showed no refusal in {TIMES} attempts; the model got {:?}:\n{last}", model.outcomes())
 }
 
-/// One conversation; what the terminal shows at its end.
+/// Runs one conversation; returns what the terminal shows at its end.
 fn converse(terminal: &mut Terminal, model: &Model, pause: Duration) -> Result<String> {
     let arguments = json!({"uri": format!("file://{HOME}/.ssh/id_ed25519")});
     model.will_call(vec![ToolCall { server: "markitdown", tool: "convert_to_markdown", arguments }]);

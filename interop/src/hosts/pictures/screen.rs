@@ -1,4 +1,4 @@
-//! What a terminal shows: characters in cells, each with a style. Read from what `tmux capture-pane -e -p` prints.
+//! The content of a terminal: characters in cells, each with a style. Parsed from the output of `tmux capture-pane -e -p`.
 
 /// How a cell looks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -12,7 +12,7 @@ pub(super) struct Style {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Colour {
-    /// One of the 256 that terminals number.
+    /// A colour of the terminal's palette of 256.
     Number(u8),
     Exact(u8, u8, u8),
 }
@@ -24,7 +24,7 @@ pub(super) struct Screen {
 }
 
 impl Screen {
-    /// Reads the rows. Those without text at the end are left out, and so are blanks at the end of each.
+    /// Parses the rows. Drops trailing empty rows, and trailing blanks in each row.
     pub(super) fn read(text: &str) -> Screen {
         let mut style = Style::default();
         let mut rows: Vec<Vec<(char, Style)>> = text.lines().map(|line| row(line, &mut style)).collect();
@@ -36,7 +36,7 @@ impl Screen {
         Screen { rows }
     }
 
-    /// The rows from the first that is `first` up to the one that is `last`, without it.
+    /// The rows from the first one for which `first` is true, up to but not including the next one for which `last` is true.
     pub(super) fn between(&self, first: impl Fn(&str) -> bool, last: impl Fn(&str) -> bool) -> Screen {
         let text = |row: &[(char, Style)]| row.iter().map(|(letter, _)| letter).collect::<String>();
         let rows = self.rows.iter().skip_while(|row| !first(&text(row))).take_while(|row| !last(&text(row)));
@@ -46,13 +46,13 @@ impl Screen {
     }
 }
 
-/// The text alone.
+/// The text without styles.
 pub(super) fn plain(text: &str) -> String {
     let rows = Screen::read(text).rows;
     rows.iter().map(|row| row.iter().map(|(letter, _)| *letter).chain(['\n']).collect::<String>()).collect()
 }
 
-/// A line; a style holds until the next one, also over the end of a line.
+/// Parses a line. A style lasts until the next one, even past the end of a line.
 fn row(line: &str, style: &mut Style) -> Vec<(char, Style)> {
     let mut cells = Vec::new();
     let mut rest = line.chars();
@@ -61,7 +61,7 @@ fn row(line: &str, style: &mut Style) -> Vec<(char, Style)> {
             cells.push((letter, *style));
             continue;
         }
-        // tmux prints `ESC [ … m` for styles, and other sequences only for links and character sets.
+        // tmux prints `ESC [ … m` for styles. It prints other sequences only for links and character sets.
         if rest.next() == Some('[') {
             let numbers: String = rest.by_ref().take_while(|letter| *letter != 'm').collect();
             restyle(style, &numbers);
@@ -70,7 +70,7 @@ fn row(line: &str, style: &mut Style) -> Vec<(char, Style)> {
     cells
 }
 
-/// Carries out the numbers of a sequence (ECMA-48, Select Graphic Rendition).
+/// Applies the numbers of an escape sequence to the style (ECMA-48, Select Graphic Rendition).
 fn restyle(style: &mut Style, numbers: &str) {
     let mut numbers = numbers.split([';', ':']).map(|number| number.parse::<u8>().unwrap_or_default());
     while let Some(number) = numbers.next() {
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn styles_hold_until_the_next() {
+    fn a_style_lasts_until_the_next_one() {
         let screen = Screen::read("a\u{1b}[1;31mb\u{1b}[38;2;1;2;3m c  \n\u{1b}[0md\u{1b}[7m \u{1b}[0m  \n\n");
         let red = Style { ink: Some(Colour::Number(1)), bold: true, ..Style::default() };
         let exact = Style { ink: Some(Colour::Exact(1, 2, 3)), ..red };

@@ -1,28 +1,29 @@
-//! A screen as an SVG file: text on a grid, in any monospace font that the reader has. No font and no script is in it.
+//! Draws a screen as an SVG file: text on a grid, in any monospace font that the reader has. The file contains no font and no script.
 
 use std::fmt::Write;
 
 use super::screen::{Colour, Screen, Style};
 
-/// The size of a cell and the space around all of them, in tenths of a pixel: every number in the file is exact.
+/// The width and height of a cell, in tenths of a pixel, so that every number in the file is exact. The same unit for all sizes below.
 const CELL: (usize, usize) = (84, 180);
+/// The space around the grid.
 const MARGIN: usize = 160;
-/// The line above with the title.
+/// The height of the title bar.
 const HEAD: usize = 320;
-/// How far below the top of a cell the letters stand.
+/// The distance from the top of a cell to the baseline of its text.
 const BASELINE: usize = 135;
 
 const PAPER: &str = "#16181d";
 const INK: &str = "#d8dae0";
 const FAINT: &str = "#8a8f9c";
 
-/// The first sixteen of a terminal's colours.
+/// The first sixteen colours of the terminal's palette.
 const NAMED: [&str; 16] = [
     "#3b3f4a", "#f2777a", "#8fce8f", "#e5c07b", "#7aa6f0", "#c792ea", "#6fc7d6", "#d8dae0", "#8a8f9c", "#ff8b8e",
     "#a5e0a5", "#f2d28f", "#93b9ff", "#d7a9f5", "#8ddbe8", "#ffffff",
 ];
 
-/// Draws a screen with a title above it.
+/// Draws a screen with a title bar.
 pub(super) fn draw(title: &str, screen: &Screen) -> String {
     let columns = screen.rows.iter().map(Vec::len).max().unwrap_or_default();
     let (width, height) = (columns * CELL.0 + 2 * MARGIN, screen.rows.len() * CELL.1 + HEAD + 2 * MARGIN);
@@ -37,7 +38,7 @@ pub(super) fn draw(title: &str, screen: &Screen) -> String {
         escaped(title),
         escaped(&said.join("\n")),
     );
-    // Three dots and the title, as windows have them.
+    // Three dots and the title, as in a window's title bar.
     for (position, fill) in ["#f2777a", "#e5c07b", "#8fce8f"].iter().enumerate() {
         let x = tenths(MARGIN + 60 + position * 180);
         let _ = writeln!(svg, "<circle cx=\"{x}\" cy=\"{}\" r=\"5.5\" fill=\"{fill}\"/>", tenths(HEAD / 2 + 40));
@@ -55,7 +56,7 @@ pub(super) fn draw(title: &str, screen: &Screen) -> String {
     svg + "</svg>\n"
 }
 
-/// Draws the runs of cells with one style.
+/// Draws a row, one run of cells with the same style at a time.
 fn draw_row(svg: &mut String, top: usize, row: &[(char, Style)]) {
     let mut column = 0;
     for run in row.chunk_by(|(_, one), (_, other)| one == other) {
@@ -82,7 +83,7 @@ fn draw_row(svg: &mut String, top: usize, row: &[(char, Style)]) {
                 look += ";font-weight:bold";
             }
             let look = if look.is_empty() { look } else { format!(" style=\"{}\"", look.trim_start_matches(';')) };
-            // The width is said, so that letters stay in their columns in every font.
+            // `textLength` keeps the letters in their columns in every font.
             let (x, y, width) = (tenths(left), tenths(top + BASELINE), tenths(width));
             let _ = writeln!(
                 svg,
@@ -98,7 +99,7 @@ fn colour(colour: Colour) -> String {
     match colour {
         Colour::Exact(red, green, blue) => format!("#{red:02x}{green:02x}{blue:02x}"),
         Colour::Number(number @ 0..16) => NAMED[usize::from(number)].to_owned(),
-        // A cube of six steps each, then greys.
+        // A colour cube with six steps for each of red, green and blue, then greys.
         Colour::Number(number @ 16..232) => {
             let step = |divisor: u8| match (number - 16) / divisor % 6 {
                 0 => 0,

@@ -1,4 +1,4 @@
-//! A program in a terminal of tmux: typed into and looked at from outside.
+//! Runs a program in a tmux terminal, types into it, and reads the screen.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,15 +9,16 @@ use anyhow::{Context, Result, bail, ensure};
 
 use super::HOME;
 
-/// How long a program may take until it shows what is waited for.
+/// How long to wait for a text on the screen, or for the program to exit.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// How long nothing may change until a screen counts as settled.
+/// A screen that has not changed for this long counts as settled.
 const QUIET: Duration = Duration::from_secs(5);
 
+/// Pause between two polls of the screen.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// One terminal at a time.
+/// A tmux server that runs one terminal at a time.
 #[derive(Debug)]
 pub(super) struct Terminal {
     socket: PathBuf,
@@ -26,7 +27,7 @@ pub(super) struct Terminal {
 }
 
 impl Terminal {
-    /// For programs on this `PATH`, with these variables and no others of this process.
+    /// For programs on this `PATH`, with these environment variables. The programs inherit none from this process.
     pub(super) fn new(socket: &Path, path: &str, variables: &[(&str, &str)]) -> Terminal {
         let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         Terminal { socket: socket.to_owned(), path: path.to_owned(), variables }
@@ -38,9 +39,9 @@ impl Terminal {
         command.env("PATH", &self.path).env("HOME", HOME).env("TERM", "xterm-256color").env("LANG", "C.UTF-8");
         command.env("COLORTERM", "truecolor").envs(self.variables.iter().map(|(name, value)| (name, value)));
         let output = command.output().context("cannot run `tmux`")?;
-        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
         ensure!(output.status.success(), "`tmux {}`: {}", words.join(" "), String::from_utf8_lossy(&output.stderr));
-        Ok(said)
+        Ok(stdout)
     }
 
     /// Starts a program in a directory, in a terminal with these columns and lines.
@@ -55,7 +56,7 @@ impl Terminal {
         self.tmux(&["capture-pane", "-e", "-p"])
     }
 
-    /// Waits until the terminal shows a text; returns all that it shows.
+    /// Waits until the terminal shows a text; returns the whole screen.
     pub(super) fn sees(&self, text: &str) -> Result<String> {
         let began = Instant::now();
         loop {
@@ -70,7 +71,7 @@ impl Terminal {
         }
     }
 
-    /// Waits until the terminal has shown the same for a while.
+    /// Waits until the screen has settled.
     pub(super) fn settles(&self) -> Result<()> {
         let (mut last, mut since) = (self.shown()?, Instant::now());
         while since.elapsed() < QUIET {
@@ -83,7 +84,7 @@ impl Terminal {
         Ok(())
     }
 
-    /// Presses keys, as tmux calls them.
+    /// Presses keys, given by their tmux names.
     pub(super) fn press(&self, keys: &[&str]) -> Result<()> {
         self.tmux(&[&["send-keys"], keys].concat()).map(drop)
     }
@@ -92,7 +93,7 @@ impl Terminal {
         self.tmux(&["send-keys", "-l", text]).map(drop)
     }
 
-    /// Waits until the program has ended by itself, and the terminal with it.
+    /// Waits until the program has exited, which also closes the terminal.
     pub(super) fn waits_until_ended(&self) -> Result<()> {
         let began = Instant::now();
         while self.tmux(&["has-session"]).is_ok() {
@@ -102,7 +103,7 @@ impl Terminal {
         Ok(())
     }
 
-    /// Ends the program and the terminal.
+    /// Kills the program and the terminal.
     pub(super) fn end(&self) -> Result<()> {
         self.tmux(&["kill-server"])?;
         self.waits_until_ended()
