@@ -497,6 +497,35 @@ fn found(tool: &Tool, arguments: &Value) -> Vec<(String, Evidence)> {
     found
 }
 
+/// `thing` is a path by its schema alone, and `link` leads outside without looking like a path.
+#[test]
+fn a_key_that_differs_only_in_case_is_refused() {
+    let schema = json!({"properties": {
+        "thing": {"format": "path"}, "kinds": {"properties": {"task": {"format": "path"}}},
+    }});
+    let listing = to_raw_value(&json!({"name": "x", "inputSchema": schema})).unwrap();
+    let tool = Tool::from_listing(&listing).unwrap().with_treatment("mark", Treatment::Path(Need::READ));
+    let yard = Yard::new("rw");
+    let check =
+        |arguments: &Value| yard.check("tools/call", &json!({"name": "x", "arguments": arguments}), Some(&tool));
+    assert!(
+        check(&json!({"thing": "a", "mark": "a", "kinds": {"task": "a"}, "other": "link"}))
+            .unwrap()
+            .refused()
+            .is_none()
+    );
+    assert!(check(&json!({"thing": "link"})).unwrap().refused().is_some());
+    for (arguments, key) in [
+        (json!({"Thing": "link"}), "thing"),
+        (json!({"thing": "a", "THING": "link"}), "thing"),
+        (json!({"kinds": {"ta\u{17f}k": "link"}}), "task"),
+        (json!({"\u{212a}inds": {"task": "link"}}), "kinds"),
+        (json!({"MARK": "link"}), "mark"),
+    ] {
+        assert_eq!(check(&arguments).unwrap_err(), ScanError::AmbiguousKey(key.to_owned()), "{arguments}");
+    }
+}
+
 #[test]
 fn the_schema_and_the_user_have_their_say() {
     let listing = to_raw_value(&json!({"name": "x", "inputSchema": {"properties": {
