@@ -1,4 +1,4 @@
-//! What a server answers to a call, and whether two answers are what they should be.
+//! A server's answer to a call, and the comparison of two answers.
 
 use std::fmt;
 
@@ -10,9 +10,9 @@ use super::case::{Expect, Says};
 /// An answer to a call.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Answer {
-    /// Whether the call failed, by a result or by an error of the protocol.
+    /// Whether the call failed, with `isError` or with a JSON-RPC error.
     failed: bool,
-    /// What a reader sees.
+    /// The text parts of the content.
     text: String,
     content: Value,
     data: Value,
@@ -35,7 +35,7 @@ impl Answer {
         }
     }
 
-    /// Whether this is what the reference said, and all of its data is there. There may be more data.
+    /// Whether the content is the same as the reference's and all of the reference's data is present. Extra data is allowed.
     fn is_as(&self, there: &Answer) -> bool {
         let data = there.data.as_object().into_iter().flatten().all(|(name, value)| self.data.get(name) == Some(value));
         !self.failed && !there.failed && self.content == there.content && data
@@ -50,12 +50,12 @@ impl Answer {
         }
     }
 
-    /// Whether its data is its text.
+    /// Whether the structured `content` repeats the text.
     fn repeats_itself(&self) -> bool {
         self.data["content"] == self.text
     }
 
-    /// Compares what the reference says with what Rootward says.
+    /// Compares the reference's answer with Rootward's.
     pub(super) fn compare(there: &Answer, here: &Answer, expect: Expect, fill: impl Fn(&str) -> String) -> Result<()> {
         let told = || format!("\nthe reference: {there}\nRootward:      {here}");
         let well = !there.failed && !here.failed && there.repeats_itself() == here.repeats_itself();
@@ -82,7 +82,7 @@ impl Answer {
                     ensure!(differ, "`{prefix}` no longer differs: {}", told());
                 }
             }
-            Expect::Fail => ensure!(there.failed && here.failed, "not both fail: {}", told()),
+            Expect::Fail => ensure!(there.failed && here.failed, "one of them did not fail: {}", told()),
             Expect::Differ(_, theirs, ours) => {
                 ensure!(there != here, "they no longer differ: {}", told());
                 ensure!(there.says(theirs, &fill), "the reference does not say {theirs:?}: {}", told());
@@ -103,14 +103,14 @@ impl fmt::Display for Answer {
     }
 }
 
-/// The lines in order. The commas between the entries of a tree belong to their places, not to them.
+/// The lines, sorted. A comma at the end of a line depends on the order of the entries, so it is removed.
 fn sorted(text: &str) -> Vec<&str> {
     let mut lines: Vec<&str> = text.lines().map(|line| line.trim_end_matches(',')).collect();
     lines.sort_unstable();
     lines
 }
 
-/// A tree with the entries of each directory in order.
+/// The tree, with the entries of each directory sorted by name.
 fn tree(text: &str) -> Result<Value> {
     fn sort(tree: &mut Value) {
         if let Value::Array(entries) = tree {
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_should_not_be_is_seen() {
+    fn a_wrong_answer_is_an_error() {
         let check = |there: &Answer, here: &Answer, expect: Expect, passes: bool| {
             let outcome = Answer::compare(there, here, expect, str::to_owned);
             assert_eq!(outcome.is_ok(), passes, "{expect:?}: {outcome:?}");

@@ -1,17 +1,17 @@
-//! What both servers tell of their tools: names, titles, annotations, arguments.
+//! Compares the tool lists of both servers: names, titles, annotations, arguments.
 
 use std::collections::BTreeSet;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-/// Tools that the reference does not have.
+/// The tools that only Rootward has.
 const MORE_TOOLS: [&str; 5] = ["append_file", "copy_file", "delete_file", "path_in_roots", "search_content"];
 
-/// Arguments that it does not have, by tool.
+/// The arguments that only Rootward has, by tool.
 const MORE_ARGUMENTS: [(&str, &[&str]); 1] = [("read_text_file", &["limit", "offset"])];
 
-/// Compares two answers to `tools/list`; how many tools are the same.
+/// Compares two answers to `tools/list`. Returns the number of tools that agree.
 pub(super) fn compare(there: &Value, here: &Value) -> Result<usize> {
     let [there, here] = [there, here].map(|answer| answer["result"]["tools"].as_array());
     let (there, here) = (there.context("the reference lists no tools")?, here.context("Rootward lists no tools")?);
@@ -23,22 +23,32 @@ pub(super) fn compare(there: &Value, here: &Value) -> Result<usize> {
     }
     let of_reference = |tool: &&Value| there.iter().any(|other| other["name"] == tool["name"]);
     let more: BTreeSet<&str> = here.iter().filter(|tool| !of_reference(tool)).map(name).collect::<Result<_>>()?;
-    ensure!(more == BTreeSet::from(MORE_TOOLS), "Rootward's own tools are {more:?}");
+    ensure!(more == BTreeSet::from(MORE_TOOLS), "the tools that only Rootward has are {more:?}");
     Ok(there.len())
 }
 
 fn same(name: &str, there: &Value, here: &Value) -> Result<()> {
-    ensure!(there["title"] == here["title"], "`{name}` is called {} there and {} here", there["title"], here["title"]);
+    ensure!(
+        there["title"] == here["title"],
+        "the title of `{name}` is {} in the reference, {} in Rootward",
+        there["title"],
+        here["title"]
+    );
     let notes = |tool: &Value| tool["annotations"].clone();
-    ensure!(notes(there) == notes(here), "`{name}` is annotated {} there and {} here", notes(there), notes(here));
+    ensure!(
+        notes(there) == notes(here),
+        "the annotations of `{name}` are {} in the reference, {} in Rootward",
+        notes(there),
+        notes(here)
+    );
     let ours = arguments(here);
     let more: BTreeSet<&str> = ours.difference(&arguments(there)).copied().collect();
     let known = MORE_ARGUMENTS.iter().find(|(tool, _)| *tool == name).map_or(&[][..], |(_, known)| known);
-    ensure!(more == known.iter().copied().collect(), "`{name}` has arguments of its own: {more:?}");
+    ensure!(more == known.iter().copied().collect(), "only Rootward's `{name}` has the arguments {more:?}");
     let missing: BTreeSet<&str> = arguments(there).difference(&ours).copied().collect();
     ensure!(missing.is_empty(), "`{name}` does not take {missing:?}");
     let [must_there, must] = [there, here].map(required);
-    ensure!(must_there == must, "`{name}` must have {must_there:?} there and {must:?} here");
+    ensure!(must_there == must, "`{name}` requires {must_there:?} in the reference, {must:?} in Rootward");
     for output in [there, here] {
         let content = output["outputSchema"]["properties"].get("content");
         ensure!(content.is_some(), "`{name}` does not describe its `content`");
