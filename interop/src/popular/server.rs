@@ -25,8 +25,8 @@ pub(super) struct Server {
     pub(super) name: &'static str,
     /// The shipped recipe that the server must work with, if there is one.
     pub(super) recipe: Option<&'static str>,
-    /// The README's command. `$PROJECT` is the user's project, `$OTHER` another project, which is not shared, `$OUTSIDE` a directory that is
-    /// not shared, `$URL` and `$PORT` a service on this machine.
+    /// The README's command. `$PROJECT` is the user's project, `$OTHER` another project, which is not shared, `$OUTSIDE` a directory that
+    /// is not shared, `$URL` and `$PORT` a service on this machine.
     pub(super) command: &'static str,
     /// The README's `env` block. The recipe passes these variables.
     pub(super) environment: &'static [(&'static str, &'static str)],
