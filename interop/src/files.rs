@@ -174,13 +174,13 @@ impl Ground {
     }
 
     fn play(&mut self, case: &Case) -> Result<Counted> {
-        let (there, after_reference) = self.ask(Side::Reference, case).context("the reference")?;
-        let (here, after_rootward) = self.ask(Side::Rootward, case).context("Rootward")?;
+        let (reference, after_reference) = self.ask(Side::Reference, case).context("the reference")?;
+        let (rootward, after_rootward) = self.ask(Side::Rootward, case).context("Rootward")?;
         let top = self.place.path().canonicalize()?;
         let mut counted = Counted::default();
         let mut wrong = Vec::new();
-        for ((call, there), here) in case.calls.iter().zip(&there).zip(&here) {
-            if let Err(error) = Answer::compare(there, here, call.expect, |text| filled(text, &top)) {
+        for ((call, reference), rootward) in case.calls.iter().zip(&reference).zip(&rootward) {
+            if let Err(error) = Answer::compare(reference, rootward, call.expect, |text| filled(text, &top)) {
                 wrong.push(format!("\n{} {}: {error}", call.tool, call.arguments));
             }
             match call.expect {

@@ -118,8 +118,8 @@ impl Inspector {
                 "outside, the result was {result}"
             );
             let sentence = format!("`{}` is outside every root", stage.above().join(&path).display());
-            let is_told = result["content"][0]["text"].as_str().is_some_and(|text| text.contains(&sentence));
-            ensure!(is_told, "outside, the user does not see `{sentence}`, but {result}");
+            let is_shown = result["content"][0]["text"].as_str().is_some_and(|text| text.contains(&sentence));
+            ensure!(is_shown, "outside, the user does not see `{sentence}`, but {result}");
             runs += 2;
         }
         Ok(runs)
@@ -147,9 +147,9 @@ impl Inspector {
         command.arg(&self.program).args(["--cli", "-q"]).args(stage.target(root, server)?);
         command.args(["--format", "json", "--protocol-era", era.name(), "--method"]).args(words);
         let output = command.env("HOME", stage.directory.path()).output().context("cannot run the Inspector")?;
-        let (said, beside) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        let (said, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         let said = serde_json::from_str(&said)
-            .with_context(|| format!("the Inspector ended with {}: {said}{beside}", output.status))?;
+            .with_context(|| format!("the Inspector ended with {}: {said}{stderr}", output.status))?;
         Ok(Run { said, status: output.status })
     }
 }

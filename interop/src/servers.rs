@@ -174,13 +174,13 @@ impl Case {
     fn run_script(self, mut command: Command, inside: &[&str], outside: &[&str]) -> Result<()> {
         let output = command.stdin(Stdio::null()).output().context("cannot run the script")?;
         ensure!(output.status.success(), "the script ended with {}", output.status);
-        let (said, beside) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        let (said, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         for proof in inside {
-            ensure!(said.contains(proof), "the script did not print `{proof}`: {said}{beside}");
+            ensure!(said.contains(proof), "the script did not print `{proof}`: {said}{stderr}");
         }
         for proof in outside {
             let done = said.contains(proof);
-            ensure!(done == (self.wall == Wall::Off), "`{proof}`: the script printed {said}{beside}");
+            ensure!(done == (self.wall == Wall::Off), "`{proof}`: the script printed {said}{stderr}");
         }
         Ok(())
     }

@@ -116,7 +116,7 @@ impl Call {
         &self,
         top: &Path,
         shown: impl Write,
-        shown_beside: impl Write + Send + 'static,
+        shown_stderr: impl Write + Send + 'static,
     ) -> Result<u64> {
         let mut child = self
             .command(top)
@@ -126,14 +126,14 @@ impl Call {
             .with_context(|| format!("cannot run `{}`", self.program))?;
         let (stdout, stderr) = (child.stdout.take().context("no stdout")?, child.stderr.take().context("no stderr")?);
         // Read both pipes in parallel: a child that fills one while only the other is read would hang.
-        let beside = thread::spawn(move || count_while_showing(stderr, shown_beside));
+        let stderr_reader = thread::spawn(move || count_while_showing(stderr, shown_stderr));
         let passed = count_while_showing(stdout, shown)?;
-        let passed_beside = beside.join().map_err(|_| anyhow!("the reader of stderr panicked"))??;
+        let passed_stderr = stderr_reader.join().map_err(|_| anyhow!("the reader of stderr panicked"))??;
         let status = child.wait()?;
         if !status.success() {
             bail!("`{}` ended with {status}", self.program);
         }
-        Ok(passed + passed_beside)
+        Ok(passed + passed_stderr)
     }
 }
 

@@ -83,17 +83,17 @@ fn run(words: &[&str]) -> Result<()> {
 /// Runs a verb other than the demos. `None` if there is no such verb.
 #[cfg(feature = "check")]
 fn check(top: &Path, words: &[&str]) -> Option<Result<()>> {
-    let told = |note: Result<String>| note.map(|note| println!("{note}"));
+    let print_note = |note: Result<String>| note.map(|note| println!("{note}"));
     Some(match *words {
         ["check"] => check::run(top),
         ["prove"] => prove::run(top, None),
         ["prove", folder] => prove::run(top, Some(Path::new(folder))),
         ["corpus", folder] => corpus::run(top, Path::new(folder)).map(drop),
-        ["tidy"] => told(tidy::run(top)),
+        ["tidy"] => print_note(tidy::run(top)),
         ["bench"] => bench::run(top, bench::Output::Show, None),
         ["bench", "--write"] => bench::run(top, bench::Output::Write, None),
         ["bench", "--write", name] => bench::run(top, bench::Output::Write, Some(name)),
         ["bench", name] => bench::run(top, bench::Output::Show, Some(name)),
-        _ => told(interop::run(top, words)?),
+        _ => print_note(interop::run(top, words)?),
     })
 }

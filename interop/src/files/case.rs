@@ -87,10 +87,10 @@ pub(super) const fn differ(
     tool: &'static str,
     arguments: &'static str,
     row: &'static str,
-    there: Says,
-    here: Says,
+    reference: Says,
+    rootward: Says,
 ) -> Call {
-    Call { tool, arguments, expect: Expect::Differ(row, there, here) }
+    Call { tool, arguments, expect: Expect::Differ(row, reference, rootward) }
 }
 
 impl Case {

@@ -15,7 +15,7 @@ use crate::wrap::script::{Script, Step};
 const OF_A_SESSION: &str = "demo://resource/session/";
 
 /// The answers of a run by id, and its progress notifications.
-struct Told {
+struct Received {
     answers: BTreeMap<String, Value>,
     progress: Vec<Value>,
 }
@@ -24,7 +24,7 @@ struct Told {
 /// compared.
 pub(super) fn play(script: &Script, installed: &Installed) -> Result<usize> {
     let stage = tempfile::Builder::new().prefix("hub-").tempdir()?;
-    let play = |run: Run| once(script, installed, stage.path(), run).and_then(|lines| Told::read(&lines));
+    let play = |run: Run| once(script, installed, stage.path(), run).and_then(|lines| Received::read(&lines));
     let direct = play(Run::Direct).context("directly")?;
     let mut compared = 0;
     for when in ["for the first time", "remembered"] {
@@ -34,22 +34,22 @@ pub(super) fn play(script: &Script, installed: &Installed) -> Result<usize> {
     Ok(compared)
 }
 
-impl Told {
-    fn read(lines: &[String]) -> Result<Told> {
-        let mut told = Told { answers: BTreeMap::new(), progress: Vec::new() };
+impl Received {
+    fn read(lines: &[String]) -> Result<Received> {
+        let mut received = Received { answers: BTreeMap::new(), progress: Vec::new() };
         for line in lines {
             let message: Value = serde_json::from_str(&without_time(line))?;
             match message["method"].as_str() {
-                None => drop(told.answers.insert(message["id"].to_string(), message)),
-                Some("notifications/progress") => told.progress.push(message["params"].clone()),
+                None => drop(received.answers.insert(message["id"].to_string(), message)),
+                Some("notifications/progress") => received.progress.push(message["params"].clone()),
                 Some(_) => {}
             }
         }
-        Ok(told)
+        Ok(received)
     }
 }
 
-fn same(script: &Script, direct: &Told, hub: &Told) -> Result<usize> {
+fn same(script: &Script, direct: &Received, hub: &Received) -> Result<usize> {
     ensure!(direct.progress == hub.progress, "progress {:?} instead of {:?}", hub.progress, direct.progress);
     let mut compared = 0;
     for (number, step) in (2..).zip(script.steps) {
@@ -59,7 +59,8 @@ fn same(script: &Script, direct: &Told, hub: &Told) -> Result<usize> {
             Step::Call(..) => (number.to_string(), "tools/call"),
             Step::Say(_) | Step::Hear(_) => continue,
         };
-        let answer = |told: &Told| told.answers.get(&id).cloned().with_context(|| format!("no answer: {step:?}"));
+        let answer =
+            |received: &Received| received.answers.get(&id).cloned().with_context(|| format!("no answer: {step:?}"));
         let (expect, mut heard) = (answer(direct)?, answer(hub)?);
         if let Some(Value::Array(tools)) = heard.pointer_mut("/result/tools") {
             tools.retain(|tool| tool["name"] != "get-roots");

@@ -107,8 +107,8 @@ impl Stage<'_> {
         command.args(["hub", "--check", "--json", "--config"]).arg(self.config());
         command.env_clear().envs(self.variables()?).current_dir(self.top());
         let output = command.output().context("cannot run `rootward hub --check`")?;
-        let beside = String::from_utf8_lossy(&output.stderr);
-        ensure!(output.status.success(), "`rootward hub --check` ended with {}: {beside}", output.status);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "`rootward hub --check` ended with {}: {stderr}", output.status);
         Ok(serde_json::from_slice(&output.stdout)?)
     }
 

@@ -183,7 +183,7 @@ pub(crate) const SITUATIONS: [Situation; 11] = [
 impl Situation {
     /// The script for a client. `stage` is the path of the stage.
     pub(crate) fn script(&self, era: Era, stage: &str) -> Value {
-        let steps: Vec<Value> = self.steps.iter().filter_map(|step| step.script(era.spoken(), stage)).collect();
+        let steps: Vec<Value> = self.steps.iter().filter_map(|step| step.script(era.agreed(), stage)).collect();
         json!({"era": era.name(), "declares": self.capability == Capability::Declared, "steps": steps})
     }
 
@@ -193,7 +193,7 @@ impl Situation {
             Era::Legacy | Era::FallsBack => "2025-11-25",
             Era::Modern => "2026-07-28",
         };
-        let lines = self.steps.iter().flat_map(|step| step.lines(era.spoken()));
+        let lines = self.steps.iter().flat_map(|step| step.lines(era.agreed()));
         [json!({"version": version})].into_iter().chain(lines).collect()
     }
 

@@ -25,7 +25,7 @@ pub(crate) enum Era {
 
 impl Era {
     /// The era that the client and the server agree on.
-    pub(super) fn spoken(self) -> Era {
+    pub(super) fn agreed(self) -> Era {
         match self {
             Era::Legacy | Era::FallsBack => Era::Legacy,
             Era::Modern => Era::Modern,

@@ -38,7 +38,7 @@ impl Listener {
     /// Reads until a message fits. Answers requests meanwhile.
     pub(super) fn hear(&mut self, what: &str, fits: impl Fn(&Value) -> bool) -> Result<()> {
         loop {
-            let message = self.0.try_next()?.ok_or_else(|| self.0.failure(&format!("{what} did not come")))?;
+            let message = self.0.try_next()?.ok_or_else(|| self.0.failure(&format!("{what} did not arrive")))?;
             let is_request = message.get("method").is_some() && message.get("id").is_some();
             ensure!(!is_request, "the client has no answer to `{message}`");
             if fits(&message) {
