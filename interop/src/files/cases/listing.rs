@@ -1,4 +1,4 @@
-//! Listing: names, sizes, trees, and what is known about one entry.
+//! Listing: names, sizes, trees, and the metadata of one entry.
 
 use rootward_testkit::tree::Item::{self, Directory, File, Link, Permissions, Socket, Sparse};
 
@@ -40,7 +40,7 @@ const SIZES: &[Item] = &[
     File("root/j", ""),
 ];
 
-/// What to leave out: `excludePatterns` of every form.
+/// A tree for every form of `excludePatterns`.
 const NESTED: &[Item] = &[
     File("root/a.txt", ""),
     File("root/b.rs", ""),
@@ -77,7 +77,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "what cannot be listed",
+        "lists that fail",
         LINKS,
         &[
             fail("list_directory", r#"{"path":"$ROOT/missing"}"#),
@@ -115,7 +115,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "sizes of what a directory holds",
+        "sizes of the entries of a directory",
         ENTRIES,
         &[
             same_lines("list_directory_with_sizes", r#"{"path":"$ROOT"}"#),
@@ -124,7 +124,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "names that languages sort in different ways",
+        "names whose order depends on the language",
         &[File("root/B", ""), File("root/a", "")],
         &[differ(
             "list_directory_with_sizes",
@@ -169,7 +169,7 @@ pub(in crate::files) const CASES: &[Case] = &[
     ),
     case("links in a tree", LINKS, &[same_tree(r#"{"path":"$ROOT"}"#), same_tree(r#"{"path":"$ROOT/to-directory"}"#)]),
     case(
-        "a tree without what has a name",
+        "a tree without entries of a given name",
         NESTED,
         &[
             same_tree(r#"{"path":"$ROOT","excludePatterns":["node_modules"]}"#),
@@ -181,7 +181,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "a tree without what a pattern matches",
+        "a tree without entries that match a pattern",
         NESTED,
         &[
             same_tree(r#"{"path":"$ROOT","excludePatterns":["*.txt"]}"#),
@@ -198,7 +198,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "what is known about an entry",
+        "metadata of an entry",
         &[
             File("root/a.txt", "12345"),
             Permissions("root/a.txt", 0o640),
@@ -217,7 +217,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "what is known as data",
+        "metadata as structured data",
         &[File("root/a.txt", "12345")],
         &[differ(
             "get_file_info",
@@ -228,7 +228,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         )],
     ),
     case(
-        "what nothing is known about",
+        "metadata that cannot be read",
         LINKS,
         &[
             fail("get_file_info", r#"{"path":"$ROOT/missing"}"#),
@@ -238,7 +238,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "what holds secrets among other files",
+        "a file with secrets among other files",
         &[File("root/.env", "TOKEN=1"), File("root/.env.example", "TOKEN=")],
         &[
             same("read_text_file", r#"{"path":"$ROOT/.env.example"}"#),
@@ -253,7 +253,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "what holds keys",
+        "a directory with keys",
         &[File("root/.ssh/id_ed25519", "KEY"), File("root/a", "")],
         &[
             differ("read_text_file", r#"{"path":"$ROOT/.ssh/id_ed25519"}"#, CLOSED, Text("KEY"), Failure("")),
@@ -272,7 +272,7 @@ pub(in crate::files) const CASES: &[Case] = &[
 const CLOSED: &str =
     "Closed places (`.ssh`, `.env` and their like, [closed.md](closed.md)) are neither read nor listed.";
 
-/// All but the times is the same.
+/// A call whose answers differ only in the times.
 const fn info(arguments: &'static str) -> Call {
     const TIMES: &str = "Times are ISO 8601 in UTC; the reference writes them for people, in the zone of the machine. One that is not known, or before 1970, is `unknown`.";
     Call {

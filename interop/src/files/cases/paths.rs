@@ -1,4 +1,4 @@
-//! How paths are read and shown, in one root and in several.
+//! How paths are interpreted and shown, with one root and with several.
 
 use rootward_testkit::tree::Item::{Directory, File, Link};
 
@@ -14,9 +14,9 @@ const EMPTY: &str = "An empty path is refused. The reference takes it for the fi
 const SHOWN: &str = "A path is shown as its root was named. The reference shows where it really lies.";
 
 pub(in crate::files) const CASES: &[Case] = &[
-    case("the directories that are shared", &[], &[same("list_allowed_directories", "{}")]),
+    case("the shared directory", &[], &[same("list_allowed_directories", "{}")]),
     case(
-        "several directories that are shared",
+        "several shared directories",
         &[File("one/a.txt", "a"), File("two/b.txt", "b")],
         &[
             same("list_allowed_directories", "{}"),
@@ -29,7 +29,7 @@ pub(in crate::files) const CASES: &[Case] = &[
     )
     .in_roots(&["one", "two"]),
     case(
-        "a directory that is shared and one below it",
+        "a shared directory and one below it",
         &[File("one/deep/a.txt", "a")],
         &[
             same("read_text_file", r#"{"path":"$TOP/one/deep/a.txt"}"#),
@@ -38,7 +38,7 @@ pub(in crate::files) const CASES: &[Case] = &[
     )
     .in_roots(&["one", "one/deep"]),
     case(
-        "a relative path that fits another root only",
+        "a relative path that exists only in another root",
         &[Directory("one"), File("other/deep/a.txt", "a")],
         &[differ(
             "read_text_file",
@@ -80,7 +80,7 @@ pub(in crate::files) const CASES: &[Case] = &[
     )
     .in_roots(&["link"]),
     case(
-        "`..` behind a link",
+        "`..` after a link",
         &[
             File("root/a.txt", "here"),
             File("root/deep/a.txt", "there"),
@@ -90,7 +90,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         &[differ("read_text_file", r#"{"path":"$ROOT/link/../a.txt"}"#, DOTS, Text("here"), Text("there"))],
     ),
     case(
-        "`..` behind what does not exist",
+        "`..` after a missing directory",
         &[File("root/a.txt", "here")],
         &[
             differ(
@@ -111,7 +111,7 @@ pub(in crate::files) const CASES: &[Case] = &[
     )
     .leaving_another_tree(),
     case(
-        "what lies outside",
+        "paths outside the root",
         &[Link("root/out", "{T}/outside"), Directory("root-evil")],
         &[
             differ(
@@ -141,7 +141,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "paths that are unusual",
+        "unusual paths",
         &[
             File("root/a b", "x"),
             File("root/ a", "y"),

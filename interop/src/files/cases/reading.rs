@@ -1,4 +1,4 @@
-//! Reading: text, some lines of it, media, several files.
+//! Reading: text, ranges of lines, media, several files.
 
 use rootward_testkit::tree::Item::{self, Directory, File, Link, Secret};
 
@@ -82,7 +82,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "line ends and a byte order mark stay",
+        "line ends and a byte order mark are kept",
         TEXTS,
         &[
             same("read_text_file", r#"{"path":"$ROOT/return.txt"}"#),
@@ -92,7 +92,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "bytes that are no UTF-8 become replacement characters",
+        "bytes that are not UTF-8 become replacement characters",
         TEXTS,
         &[
             same("read_text_file", r#"{"path":"$ROOT/bytes.txt"}"#),
@@ -127,7 +127,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "more lines than there are, of a file that ends in a newline",
+        "more lines than the file has, which ends in a newline",
         TEXTS,
         &[same("read_text_file", r#"{"path":"$ROOT/lines.txt","head":100}"#)],
     ),
@@ -169,7 +169,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         )],
     ),
     case(
-        "numbers that count no lines",
+        "invalid numbers of lines",
         TEXTS,
         &[
             differ(
@@ -203,7 +203,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "a number that is not given",
+        "null instead of a number",
         TEXTS,
         &[differ(
             "read_text_file",
@@ -236,7 +236,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         )],
     ),
     case(
-        "what is no text",
+        "a file that is not text",
         TEXTS,
         &[differ("read_text_file", r#"{"path":"$ROOT/zero.txt"}"#, BINARY, Text("a\u{0}b"), Failure("is no text"))],
     ),
@@ -252,7 +252,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         )],
     ),
     case(
-        "what cannot be read as text",
+        "text files that cannot be read",
         TEXTS,
         &[
             fail("read_text_file", r#"{"path":"$ROOT/missing.txt"}"#),
@@ -282,7 +282,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "sounds",
+        "audio",
         MEDIA,
         &[
             same("read_media_file", r#"{"path":"$ROOT/a.mp3"}"#),

@@ -89,7 +89,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "patterns that begin with a mark of their own",
+        "patterns that begin with a special character",
         TREE,
         &[
             same_lines("search_files", r#"{"path":"$ROOT","pattern":"!*.txt"}"#),
@@ -114,7 +114,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "some are left out",
+        "excluded names",
         TREE,
         &[
             same_lines("search_files", r#"{"path":"$ROOT","pattern":"**/*.txt","excludePatterns":["node_modules"]}"#),
@@ -154,7 +154,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         )],
     ),
     case(
-        "patterns that only one of them knows",
+        "patterns that the two read differently",
         TREE,
         &[
             differ(
@@ -202,7 +202,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "where nothing can be searched",
+        "directories that cannot be searched",
         TREE,
         &[
             fail("search_files", r#"{"path":"$ROOT/missing","pattern":"*"}"#),
