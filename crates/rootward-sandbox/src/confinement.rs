@@ -150,7 +150,7 @@ impl Confinement {
         let mut unheld: Vec<Unheld> = self.too_large.iter().cloned().chain(too_large).collect();
         let Held { rules, directories: split, raised } = held(rules, &closed, &mut unheld)?;
         // SECURITY: what Landlock cannot enforce is refused or reported, never ignored
-        // (test: what_cannot_be_split_keeps_the_command_from_starting)
+        // (test: a_root_that_cannot_be_split_prevents_the_start)
         unheld.extend(still_open(&rules, &closed));
         if self.options.unheld == UnheldPolicy::Refuse && unheld.iter().any(Unheld::is_serious) {
             return Err(ConfinementError::Unheld(unheld));

@@ -237,7 +237,7 @@ fn undone(old: &str, since: impl Fn(&str) -> String) -> Undone {
 }
 
 #[test]
-fn what_changed_since_stays() {
+fn later_changes_are_kept() {
     let old = "{\n  \"mcpServers\": {\n    \"a\": {\"command\": \"x\"},\n    \"b\": {\"command\": \"y\", \"args\": [\"1\"]}\n  }\n}";
     let result = undone(old, |text| text.replace("\n  }\n}", ",\n    \"c\": {\"command\": \"z\"} // mine\n  }\n}"));
     assert_eq!(result.text, old.replace("\n  }\n}", ",\n    \"c\": {\"command\": \"z\"} // mine\n  }\n}"));

@@ -1,4 +1,4 @@
-//! Malformed files, and what tests of readers share.
+//! Malformed files, and functions that the tests of readers share.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -49,7 +49,7 @@ pub(super) fn check(form: Form, project: Option<&str>, text: &str, expect: &str)
 }
 
 #[test]
-fn what_is_not_understood_is_told_and_the_rest_read() {
+fn entries_that_are_not_understood_are_reported_and_the_rest_is_read() {
     check(
         Form::ClaudeDesktop,
         None,
@@ -107,7 +107,7 @@ fn what_is_not_understood_is_told_and_the_rest_read() {
 }
 
 #[test]
-fn damage_has_its_place() {
+fn syntax_errors_have_a_position() {
     let check = |form, text: &str, expect: &str| {
         assert_eq!(parse(form, text, &around(None)).unwrap_err().to_string(), expect, "{text}");
     };
@@ -129,7 +129,7 @@ fn damage_has_its_place() {
 }
 
 #[test]
-fn a_flood_is_cut() {
+fn too_many_entries_are_cut_off() {
     let entry = |number: usize| format!("\"s{number}\": {{\"command\": \"x\"}}");
     let servers: Vec<String> = (0..3000).map(entry).collect();
     let found = parse(Form::Cursor, &format!("{{\"mcpServers\": {{{}}}}}", servers.join(",")), &around(None)).unwrap();

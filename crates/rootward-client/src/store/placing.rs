@@ -133,7 +133,7 @@ impl Kept {
     pub(crate) fn written_ambient(&self) -> Material {
         match &self.record {
             // SECURITY: if the record cannot be read, trust nothing
-            // (test: a_saved_pattern_trusts_no_record_that_is_damaged)
+            // (test: a_saved_pattern_matches_nothing_if_the_record_is_damaged)
             Some(record) if self.has_patterns() => record.read_ambient().unwrap_or_else(|_| Material::everything()),
             _ => Material::default(),
         }

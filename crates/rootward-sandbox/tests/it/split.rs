@@ -30,7 +30,7 @@ fn shell(spec: &Value, script: &str) -> Run {
 }
 
 fn enforcement(run: &Run) -> Value {
-    // The command may have written before it.
+    // The command may have printed lines before the enforcement.
     let told = run.out.lines().find_map(|line| serde_json::from_str(line).ok());
     told.unwrap_or_else(|| panic!("{run:?}"))
 }
@@ -292,7 +292,7 @@ fn many_entries_need_no_higher_limit_of_open_files() {
 }
 
 #[test]
-fn what_cannot_be_split_keeps_the_command_from_starting() {
+fn a_root_that_cannot_be_split_prevents_the_start() {
     let scene = Scene::new();
     let inside = scene.path("inside");
     fs::create_dir(inside.join(".ssh")).unwrap();

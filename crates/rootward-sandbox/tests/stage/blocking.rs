@@ -68,7 +68,7 @@ pub(crate) fn wait(path: &str, file: &str) -> io::Result<String> {
         for _ in 0..50 {
             std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o600))?;
         }
-        // Sockets that cannot be connected do not wait either, although the kernel would let them.
+        // Sockets that cannot be connected get their error at once, although the kernel would let them wait.
         let error = |socket: RawFd| connect(socket, &address(path)).err().and_then(|error| error.raw_os_error());
         let (pair, _other) = UnixStream::pair()?;
         let errors = [error(pair.as_raw_fd()), error(listener.as_raw_fd())].map(|error| error.unwrap_or(0));
@@ -80,7 +80,7 @@ pub(crate) fn wait(path: &str, file: &str) -> io::Result<String> {
 }
 
 /// Waits for a listener with a full queue that never accepts.
-pub(crate) fn wait_for_ever(path: &str) -> io::Result<String> {
+pub(crate) fn wait_forever(path: &str) -> io::Result<String> {
     let (_listener, _queued) = full(path)?;
     println!("waits");
     connected(path, libc::SOCK_STREAM).map(said)
@@ -115,7 +115,7 @@ fn handler(flags: i32) {
     }
 }
 
-/// A signal reaches a thread that waits in `connect`. Without `SA_RESTART` the call fails, with it the call is restarted.
+/// A signal reaches a thread that waits in `connect`. Without `SA_RESTART` the call fails, with it the call restarts.
 pub(crate) fn wait_and_be_interrupted(path: &str, port: u16) -> io::Result<String> {
     let (listener, _queued) = full(path)?;
     let mut told = Vec::new();

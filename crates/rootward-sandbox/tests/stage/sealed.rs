@@ -31,7 +31,7 @@ pub(crate) fn sealed(scratch: &str) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// The process. Without descriptors it is not sealed, to prove that the tries work.
+/// The sealed process. Without descriptors it is not sealed: the control, in which every try must work.
 pub(crate) fn inside(words: &[OsString]) -> ExitCode {
     let text = |index: usize| words.get(index).and_then(|word| word.to_str()).unwrap_or_default();
     let (scratch, address, other) = (text(0).to_owned(), text(1).parse().expect("an address"), text(2).parse());

@@ -69,7 +69,7 @@ fn act(spec: &Value) -> io::Result<String> {
         "errors" => errors(path),
         "many" => Ok(many(path, port, rounds)),
         "wait" => blocking::wait(path, text("file")),
-        "wait for ever" => blocking::wait_for_ever(path),
+        "wait forever" => blocking::wait_forever(path),
         "wait with a limit" => blocking::wait_with_a_limit(path),
         "wait and be interrupted" => blocking::wait_and_be_interrupted(path, port),
         "wait for the network" => blocking::wait_for_the_network(port),
@@ -180,7 +180,7 @@ fn network(port: u16) -> io::Result<String> {
     Ok(format!("{} {}", begun.unwrap_or(0), nobody.unwrap_or(0)))
 }
 
-/// The errors of wrong calls.
+/// The errors of invalid calls.
 fn errors(path: &str) -> io::Result<String> {
     let to = address(path);
     let unix = socket(libc::AF_UNIX, libc::SOCK_STREAM)?;
