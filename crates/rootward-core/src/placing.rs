@@ -176,7 +176,7 @@ fn place_matches(
         };
         let lies_at = place.join(&one.below);
         // SECURITY: a pattern does not name a secret place explicitly, no matter who wrote it
-        // (test: what_a_pattern_matches_is_judged_as_a_clients_root)
+        // (test: matches_of_a_pattern_are_judged_like_a_clients_roots)
         let judged = judge(validation, Origin::Client, &shared.path);
         if let Err(reason) = judged.and_then(|()| judge(validation, Origin::Client, &lies_at)) {
             let text = shared.path.display().to_string();

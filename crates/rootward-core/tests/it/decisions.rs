@@ -1,4 +1,4 @@
-//! What a decision says to peers and to the operator.
+//! What peers and the operator learn from a decision.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -72,7 +72,7 @@ fn messages_cannot_move_the_cursor() {
 }
 
 #[test]
-fn text_alone_is_no_decision() {
+fn text_alone_is_not_a_decision() {
     let yard = Yard::new();
     yard.link("root/out", yard.path("outside"));
     let guard = yard.guard(&["root"]);

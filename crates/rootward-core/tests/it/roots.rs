@@ -109,12 +109,12 @@ fn a_nested_root_that_became_a_link_is_left_out() {
         assert_eq!(kept, ["root"]);
         assert_eq!(refused, Some(WhyRefused::PlantedLink(yard.path("root/a"))));
     }
-    let told = WhyRefused::PlantedLink("/p/app".into()).to_string();
+    let message = WhyRefused::PlantedLink("/p/app".into()).to_string();
     assert_eq!(
-        told,
+        message,
         "`/p/app` is a link that a confined server could have made; name its target, or run `rootward roots add`"
     );
-    // The user created a link in a read-only root, and one outside the roots.
+    // Only the user can create a link in a read-only root or outside the roots, so both are trusted.
     assert_eq!(left(&yard, &nobody, &["root:ro", "root/a"]).0, ["root", "outside"]);
     yard.link("beside", "outside");
     assert_eq!(left(&yard, &nobody, &["root", "beside"]).0, ["root", "outside"]);
@@ -213,7 +213,7 @@ fn a_root_need_not_be_utf8_and_is_then_never_announced() {
 }
 
 #[test]
-fn a_special_file_is_no_root() {
+fn a_special_file_is_not_accepted_as_a_root() {
     let yard = Yard::new();
     rustix::fs::mkfifoat(rustix::fs::CWD, yard.path("pipe"), rustix::fs::Mode::RUSR).unwrap();
     assert_eq!(yard.set(Origin::Flag, &["pipe"]).refused()[0].reason, WhyRefused::Special);

@@ -1,4 +1,4 @@
-//! Which message goes to which stream, and what is kept of it.
+//! Which message goes to which stream, and which messages are kept for replay.
 
 use std::task::Waker;
 use std::time::Duration;
@@ -100,7 +100,7 @@ fn questions_go_to_the_newest_open_request() {
 }
 
 #[test]
-fn what_belongs_to_no_request_prefers_the_get_stream() {
+fn messages_of_no_request_prefer_the_get_stream() {
     let mut play = Play::new(Limits::default());
     let one = play.request("1");
     play.says(CHANGED);
@@ -123,7 +123,7 @@ fn progress_goes_to_the_request_that_asked_for_it() {
 }
 
 #[test]
-fn what_has_no_stream_waits_for_one_and_not_without_bounds() {
+fn messages_without_a_stream_wait_within_bounds() {
     let mut play = Play::new(Limits { replay: 2, ..Limits::default() });
     play.says(ASKS);
     play.says(CHANGED);
@@ -161,7 +161,7 @@ fn a_stream_is_resumed_where_it_broke() {
     };
     let again = resume(&mut play, 1).unwrap();
     play.check(again, &[&format!("2 {ASKS}"), &format!("3 {}", answer(1))], true);
-    // A client may not have received even that.
+    // A client may not have received even those messages.
     let last = resume(&mut play, 2).unwrap();
     play.check(again, &[], true);
     play.check(last, &[&format!("3 {}", answer(1))], true);

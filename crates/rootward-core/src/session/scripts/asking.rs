@@ -127,7 +127,7 @@ fn a_burst_is_one_question() {
 }
 
 #[test]
-fn without_debounce_the_question_is_put_at_once() {
+fn without_debounce_the_client_is_asked_at_once() {
     let policy = Policy { debounce: Duration::ZERO, ..Policy::default() };
     play(
         policy,
