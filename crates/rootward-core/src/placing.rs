@@ -117,7 +117,7 @@ fn planted_links(found: &[Found], material: impl FnOnce() -> Material) -> Vec<Li
     let suspect = |(index, one): (usize, &Found)| {
         let link = one.links.iter().find(|link| is_suspect(index, link)).cloned().map(Link::Planted);
         // SECURITY: a directory that a confined server created must not become a root because a pattern matches it
-        // (test: a_pattern_matches_nothing_where_a_confined_command_could_have_made_it)
+        // (test: a_pattern_matches_nothing_that_a_confined_command_could_have_created)
         let planted = || one.matched.iter().find(|name| is_suspect(index, name));
         link.or_else(|| planted().map(|name| Link::PlantedMatch(name.parent().unwrap_or(name).to_owned())))
     };

@@ -200,7 +200,7 @@ fn held(rules: Vec<Rule>, closed: &[&Closed], unheld: &mut Vec<Unheld>) -> Resul
     }
     let tree = ClosedTree::new(closed.iter().copied());
     // SECURITY: a place that is given inside a closed one, such as the package cache, is not covered by a split rule
-    // that leaves out the closed place (test: what_is_given_inside_a_closed_place_stays_open)
+    // that leaves out the closed place (test: a_root_inside_a_closed_place_stays_open)
     let (whole, parted): (Vec<_>, Vec<_>) = rules.into_iter().partition(|rule| !must_split(rule, &tree));
     let mut whole = merged(whole);
     let mut pieces = Pieces::new();

@@ -214,7 +214,7 @@ fn duplicate_keys_are_left_alone() {
 }
 
 #[test]
-fn what_is_not_understood_is_left_alone() {
+fn entries_that_are_not_understood_are_left_alone() {
     let text = r#"{"mcpServers": {"empty": {"command": ""}, "number": {"command": "x", "env": {"A": 1}},
         "list": {"command": "x", "args": "y"}, "good": {"command": "x", "args": []}}}"#;
     let plan = planned(Form::Cursor, text);

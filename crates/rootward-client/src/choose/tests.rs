@@ -81,7 +81,7 @@ fn only_saved_roots_are_preselected() {
 }
 
 #[test]
-fn what_cannot_be_shared_cannot_be_chosen() {
+fn unshareable_directories_cannot_be_chosen() {
     let mut choices = choices(&["/a", "/etc/x"], &[], &[]);
     let refused = Err(Unchosen::Obstacle("of the system".to_owned()));
     assert_eq!(choices.toggle(1), refused);

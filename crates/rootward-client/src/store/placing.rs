@@ -223,7 +223,7 @@ impl Kept {
         let judge = |saved: &SavedRoot, found: Found| {
             // SECURITY: a directory that a confined server created must not become a root because a pattern matches
             // it
-            // (test: a_saved_pattern_matches_nothing_that_a_server_could_have_made)
+            // (test: a_saved_pattern_matches_nothing_that_a_server_could_have_created)
             let is_kept = |one: &PlacedRoot| !is_planted(saved, one) || is_open_without(one);
             let (placed, planted): (Vec<_>, Vec<_>) = found.placed.into_iter().partition(is_kept);
             let why = |one: &PlacedRoot| {

@@ -339,7 +339,7 @@ fn a_saved_pattern_shares_what_it_matches() {
 }
 
 #[test]
-fn a_saved_pattern_matches_nothing_that_a_server_could_have_made() {
+fn a_saved_pattern_matches_nothing_that_a_server_could_have_created() {
     let country = Country::new(&["src/one/docs", "src/two/docs"]);
     let (ro, rw, rwx) = ("access = 'ro'", "access = 'rw'", "access = 'rwx'");
     let shared = |entries: &[(&str, &str)]| country.shared(None, entries);

@@ -287,7 +287,7 @@ impl World {
     }
 }
 
-fn told(set: &RootSet) -> Vec<(PathBuf, Access)> {
+fn places(set: &RootSet) -> Vec<(PathBuf, Access)> {
     set.roots().iter().map(|found| (found.place.clone(), found.root.access)).collect()
 }
 
@@ -319,7 +319,7 @@ proptest! {
                 let set = world.shown.as_ref().map(|seen| seen.set(*peer));
                 // Unknown is not the same as nothing saved.
                 prop_assert!(set.as_ref().is_none_or(|set| set.is_some() == world.good.is_some()));
-                let shown = set.flatten().map(|set| told(&set)).unwrap_or_default();
+                let shown = set.flatten().map(|set| places(&set)).unwrap_or_default();
                 prop_assert_eq!(&shown, expected, "{:?} after {:?}", peer, step);
             }
             // A consent counts for what it was given for, as far as is known.

@@ -16,7 +16,7 @@ fn an_empty_guard_denies_everything() {
 }
 
 #[test]
-fn a_peer_learns_nothing_of_what_lies_outside() {
+fn a_peer_learns_nothing_about_places_outside() {
     let yard = Yard::new();
     yard.link("root/out", yard.path("outside"));
     yard.link("root/nowhere", yard.path("missing"));

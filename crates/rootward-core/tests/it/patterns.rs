@@ -131,7 +131,7 @@ fn a_pattern_lifts_no_restriction() {
 }
 
 #[test]
-fn a_pattern_matches_nothing_where_a_confined_command_could_have_made_it() {
+fn a_pattern_matches_nothing_that_a_confined_command_could_have_created() {
     let yard = yard();
     let environment = Environment::from([("HOME", yard.path("home")), ("XDG_STATE_HOME", yard.path("state"))]);
     let directories = Directories::new(&environment);

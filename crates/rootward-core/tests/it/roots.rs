@@ -99,13 +99,13 @@ fn left(yard: &Yard, validation: &Validation, roots: &[&str]) -> (Vec<String>, O
 #[test]
 fn a_nested_root_that_became_a_link_is_left_out() {
     let yard = Yard::new();
-    let nobody = Validation::new(None);
+    let no_home = Validation::new(None);
     let named = yard.set(Origin::Client, &["root", "root/a"]);
     assert_eq!(named.len(), 2);
     fs::rename(yard.path("root/a"), yard.path("root/moved")).unwrap();
     yard.link("root/a", "../outside");
     for roots in [["root", "root/a"], ["root/a", "root"]] {
-        let (kept, refused) = left(&yard, &nobody, &roots);
+        let (kept, refused) = left(&yard, &no_home, &roots);
         assert_eq!(kept, ["root"]);
         assert_eq!(refused, Some(WhyRefused::PlantedLink(yard.path("root/a"))));
     }
@@ -115,22 +115,22 @@ fn a_nested_root_that_became_a_link_is_left_out() {
         "`/p/app` is a link that a confined server could have made; name its target, or run `rootward roots add`"
     );
     // Only the user can create a link in a read-only root or outside the roots, so both are trusted.
-    assert_eq!(left(&yard, &nobody, &["root:ro", "root/a"]).0, ["root", "outside"]);
+    assert_eq!(left(&yard, &no_home, &["root:ro", "root/a"]).0, ["root", "outside"]);
     yard.link("beside", "outside");
-    assert_eq!(left(&yard, &nobody, &["root", "beside"]).0, ["root", "outside"]);
+    assert_eq!(left(&yard, &no_home, &["root", "beside"]).0, ["root", "outside"]);
     // If the target is shared without the link, the link adds nothing, unless it asks for more access.
-    assert_eq!(left(&yard, &nobody, &["root", "root/a", "outside"]).0, ["root", "outside"]);
-    assert_eq!(left(&yard, &nobody, &["root", "outside:ro", "root/a"]).0, ["root", "outside"]);
+    assert_eq!(left(&yard, &no_home, &["root", "root/a", "outside"]).0, ["root", "outside"]);
+    assert_eq!(left(&yard, &no_home, &["root", "outside:ro", "root/a"]).0, ["root", "outside"]);
     let narrow = yard.set(Origin::Client, &["root", "outside:ro", "root/a"]);
     assert_eq!(narrow.roots()[1].root.access, Access::READ, "the link asks for more than the target has");
     // One link may lead through another.
     yard.link("root/b", "a");
-    assert_eq!(left(&yard, &nobody, &["root", "root/b"]).0, ["root"]);
+    assert_eq!(left(&yard, &no_home, &["root", "root/b"]).0, ["root"]);
     yard.link("way", "root/a");
-    assert_eq!(left(&yard, &nobody, &["root", "way"]).0, ["root"]);
+    assert_eq!(left(&yard, &no_home, &["root", "way"]).0, ["root"]);
     // One suspicious link does not make another one trusted.
     yard.link("root/c", "../outside");
-    assert_eq!(left(&yard, &nobody, &["root", "root/a", "root/c"]).0, ["root"]);
+    assert_eq!(left(&yard, &no_home, &["root", "root/a", "root/c"]).0, ["root"]);
 }
 
 #[test]

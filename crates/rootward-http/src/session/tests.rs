@@ -12,12 +12,12 @@ struct Play {
     streams: Streams,
     limits: Limits,
     now: Instant,
-    told: Vec<String>,
+    errors: Vec<String>,
 }
 
 impl Play {
     fn new(limits: Limits) -> Play {
-        Play { streams: Streams::default(), limits, now: Instant::now(), told: Vec::new() }
+        Play { streams: Streams::default(), limits, now: Instant::now(), errors: Vec::new() }
     }
 
     fn try_open(&mut self, requests: &[(&str, Option<&str>)]) -> Result<ReaderId, StreamError> {
@@ -41,8 +41,8 @@ impl Play {
     fn says(&mut self, text: &str) {
         let Ok(Message::Single(envelope)) = Message::parse(text.as_bytes()) else { panic!("{text}") };
         let heading = Heading::of(&envelope).unwrap();
-        let told = self.streams.route(Bytes::from(text.to_owned()), &heading, &self.limits, self.now);
-        self.told.extend(told.iter().map(|told| String::from_utf8_lossy(told).into_owned()));
+        let errors = self.streams.route(Bytes::from(text.to_owned()), &heading, &self.limits, self.now);
+        self.errors.extend(errors.iter().map(|errors| String::from_utf8_lossy(errors).into_owned()));
     }
 
     /// What a reader gets now, and whether the stream ends there.
@@ -128,8 +128,8 @@ fn messages_without_a_stream_wait_within_bounds() {
     play.says(ASKS);
     play.says(CHANGED);
     play.says(LOGS);
-    assert_eq!(play.told.len(), 1, "{:?}", play.told);
-    assert!(play.told[0].contains(r#""id":"q","error""#), "{:?}", play.told);
+    assert_eq!(play.errors.len(), 1, "{:?}", play.errors);
+    assert!(play.errors[0].contains(r#""id":"q","error""#), "{:?}", play.errors);
     let one = play.request("1");
     play.check(one, &[&format!("1 {CHANGED}"), &format!("2 {LOGS}")], false);
     let get = play.get();

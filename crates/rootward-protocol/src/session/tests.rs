@@ -69,14 +69,14 @@ impl Stage {
 fn asked(orders: &[Order]) -> RequestNumber {
     let found =
         orders.iter().find_map(|order| if let Order::Ask { question, .. } = order { Some(*question) } else { None });
-    found.unwrap_or_else(|| panic!("nobody is asked: {orders:?}"))
+    found.unwrap_or_else(|| panic!("no question: {orders:?}"))
 }
 
 #[track_caller]
 fn placing(orders: Vec<Order>) -> Placing {
     let found =
         orders.into_iter().find_map(|order| if let Order::Place(placing) = order { Some(placing) } else { None });
-    found.unwrap_or_else(|| panic!("nothing is looked up"))
+    found.unwrap_or_else(|| panic!("no lookup"))
 }
 
 #[test]

@@ -130,7 +130,7 @@ fn a_hostile_child_is_held() {
 }
 
 #[test]
-fn a_hostile_child_is_held_where_processes_read_about_themselves() {
+fn a_hostile_child_is_held_if_processes_may_read_about_themselves() {
     let mut scene = Scene::new();
     let outcomes = confined(&scene, &[("own_proc", "every")]);
     assert_eq!(succeeded(&outcomes), open(&NETWORK), "{outcomes:?}");

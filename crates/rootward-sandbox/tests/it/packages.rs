@@ -259,7 +259,7 @@ fn a_package_opens_no_place_outside_it() {
 }
 
 #[test]
-fn a_runner_that_a_server_could_write_fetches_nothing_for_others() {
+fn a_runner_that_a_server_could_write_does_not_fill_the_store() {
     let user = User::new("");
     // In the root of this start, and in one of an earlier start.
     for (project, first) in [("home/one", "home/one"), ("home/other", "home/one")] {
@@ -285,7 +285,7 @@ fn a_package_of_the_project_runs_as_it_was_typed() {
 }
 
 #[test]
-fn a_package_that_is_called_like_another_is_another() {
+fn packages_with_similar_names_are_separate() {
     let user = User::new("");
     for package in ["name", "Name", "name-", "nam.e", "other"] {
         let run = user.run("home/one", &format!("npx {package}"));
@@ -326,7 +326,7 @@ fn until(mut condition: impl FnMut() -> bool) {
 }
 
 #[test]
-fn a_fetch_that_was_cut_off_is_started_again() {
+fn an_interrupted_fetch_is_started_again() {
     let user = User::new("");
     let mut cut_off = hanging(&user);
     // Kill the host itself: it has no time to clean up.

@@ -245,10 +245,10 @@ fn a_script_without_its_package_gets_no_other() {
     };
     reads_nothing("the package above the root", &mut node());
     // The start reports which directory is withheld; the operator can allow it.
-    let mut told = home.host_with(&json!({"roots": [root(&home.path("home/work/app"), "rw")], "tell": true}));
-    let told = finish(told.arg("node").arg(&script));
+    let mut reported = home.host_with(&json!({"roots": [root(&home.path("home/work/app"), "rw")], "tell": true}));
+    let reported = finish(reported.arg("node").arg(&script));
     let modules = home.path("home/work/node_modules");
-    assert!(told.out.contains("withheld") && told.out.contains(modules.to_str().unwrap()), "{told:?}");
+    assert!(reported.out.contains("withheld") && reported.out.contains(modules.to_str().unwrap()), "{reported:?}");
     let spec = json!({"roots": [root(&home.path("home/work/app"), "rw")], "allow_read": [modules]});
     let run = finish(home.host_with(&spec).arg("node").arg(&script));
     assert!(run.out.contains("SECRET"), "{run:?}");
@@ -272,7 +272,7 @@ fn open_places_are_not_reported_as_withheld() {
 
 /// Write access next to a script must not decide how much around it is open.
 #[test]
-fn a_planted_package_opens_no_more_than_none() {
+fn a_planted_package_opens_nothing_more() {
     let home = Home::new();
     home.file("home/work/deep/beside.txt", "beside");
     home.file("home/work/secret.txt", "SECRET");
@@ -369,7 +369,7 @@ fn a_directory_that_was_once_writable_is_not_trusted_later() {
 }
 
 #[test]
-fn what_is_given_for_writing_is_on_record_before_the_command_runs() {
+fn writable_places_are_recorded_before_the_command_runs() {
     let home = Home::new();
     let record = home.path("state/rootward/given-for-writing");
     let spec = json!({"roots": [root(&home.path("home/proj"), "rw")], "allow_write": [home.path("outside")]});

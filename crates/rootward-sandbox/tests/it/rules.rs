@@ -298,7 +298,7 @@ fn refusals_are_traced_each_place_once() {
 
 /// A path can lead elsewhere by the time it is used; a handle cannot.
 #[test]
-fn a_command_starts_where_the_handle_is_whatever_the_name_says() {
+fn a_command_starts_in_the_directory_of_the_handle() {
     let scene = Scene::new();
     let inside = scene.path("inside");
     for threads in ["one", "two"] {

@@ -118,7 +118,7 @@ fn handler(flags: i32) {
 /// A signal reaches a thread that waits in `connect`. Without `SA_RESTART` the call fails, with it the call restarts.
 pub(crate) fn wait_and_be_interrupted(path: &str, port: u16) -> io::Result<String> {
     let (listener, _queued) = full(path)?;
-    let mut told = Vec::new();
+    let mut results = Vec::new();
     for flags in [0, libc::SA_RESTART] {
         handler(flags);
         HANDLED.store(0, Ordering::Relaxed);
@@ -145,14 +145,14 @@ pub(crate) fn wait_and_be_interrupted(path: &str, port: u16) -> io::Result<Strin
             }
             waiting.join().unwrap_or_else(|_| Err(io::ErrorKind::Other.into()))
         });
-        told.push(match result {
+        results.push(match result {
             Ok(()) => "connected".to_owned(),
             Err(error) => error.raw_os_error().unwrap_or(0).to_string(),
         });
     }
     // TCP still works.
     greet(&TcpStream::connect(("127.0.0.1", port))?.into())?;
-    Ok(told.join(" "))
+    Ok(results.join(" "))
 }
 
 /// A blocking TCP connection waits because the queue of its listener is full. Others connect meanwhile.

@@ -209,15 +209,15 @@ impl ServerHandler for Stuck {
 
 #[tokio::test]
 async fn the_calls_of_a_client_that_is_gone_are_stopped() {
-    let (told, mut tells) = mpsc::unbounded_channel();
-    let front = Front::session(RootsService::new(settings()).install(Stuck(told))).await;
+    let (reports, mut reported) = mpsc::unbounded_channel();
+    let front = Front::session(RootsService::new(settings()).install(Stuck(reports))).await;
     front.call(1, "any", json!({})).await;
-    assert_eq!(tells.recv().await, Some("began"));
+    assert_eq!(reported.recv().await, Some("began"));
     drop(front);
-    let stopped = tokio::time::timeout(Duration::from_secs(2), tells.recv()).await;
+    let stopped = tokio::time::timeout(Duration::from_secs(2), reported.recv()).await;
     assert_eq!(stopped, Ok(Some("stopped")));
     // The handler is dropped with the session.
-    assert_eq!(tokio::time::timeout(Duration::from_secs(2), tells.recv()).await, Ok(None));
+    assert_eq!(tokio::time::timeout(Duration::from_secs(2), reported.recv()).await, Ok(None));
 }
 
 /// Sends one request on a new wire; the client then closes its side.
@@ -317,13 +317,13 @@ async fn a_session_that_waits_for_an_answer_does_not_rest() {
 
 #[tokio::test]
 async fn a_long_call_keeps_its_session_awake() {
-    let (told, mut tells) = mpsc::unbounded_channel();
-    let mut front = Front::session(RootsService::new(settings()).install(Stuck(told))).await;
+    let (reports, mut reported) = mpsc::unbounded_channel();
+    let mut front = Front::session(RootsService::new(settings()).install(Stuck(reports))).await;
     front.call(1, "any", json!({})).await;
-    assert_eq!(tells.recv().await, Some("began"));
+    assert_eq!(reported.recv().await, Some("began"));
     tokio::time::sleep(A_REST).await;
     front.send(&message::notification("notifications/cancelled", json!({"requestId": 1}))).await;
-    assert_eq!(tells.recv().await, Some("stopped"));
+    assert_eq!(reported.recv().await, Some("stopped"));
     front.send(&message::request(2, "ping", Value::Null)).await;
     assert_eq!(front.receive().await["id"], 2);
 }

@@ -32,11 +32,11 @@ async fn changed_saved_roots_apply_to_the_next_call() {
     let restrictions = Arc::clone(&service.settings().guard.restrictions);
     // One session that has seen roots, one that has not, and a modern client, which has no session.
     let rooted = service.install(Files::new());
-    let mut told = rooted.session().subscribe();
+    let mut updates = rooted.session().subscribe();
     let mut first = client::start_rooted(rooted, json!({})).await;
     let mut second = client::start_rooted(service.install(Files::new()), json!({})).await;
     assert_eq!(first.reads(1, &stage.path("a/file")).await, "no_roots");
-    let before = told.borrow_and_update().as_ref().unwrap().generation();
+    let before = updates.borrow_and_update().as_ref().unwrap().generation();
     for (names, expect) in [
         (&["a"][..], ["a", "outside_roots"]),
         (&["a", "b"], ["a", "b"]),
@@ -44,8 +44,8 @@ async fn changed_saved_roots_apply_to_the_next_call() {
         (&[], ["no_roots", "no_roots"]),
     ] {
         service.change(saved(&stage, names), Arc::clone(&restrictions));
-        assert!(told.has_changed().unwrap(), "{names:?}");
-        assert_eq!(told.borrow_and_update().as_ref().unwrap().list().len(), names.len());
+        assert!(updates.has_changed().unwrap(), "{names:?}");
+        assert_eq!(updates.borrow_and_update().as_ref().unwrap().list().len(), names.len());
         let mut modern = client::connect(service.install(Files::new()));
         for (path, expect) in ["a/file", "b/file"].into_iter().zip(expect) {
             for client in [&mut first, &mut second] {
@@ -55,10 +55,10 @@ async fn changed_saved_roots_apply_to_the_next_call() {
             assert_eq!(said(&modern.receive().await), expect, "{names:?} {path}");
         }
     }
-    assert_eq!(told.borrow().as_ref().unwrap().generation(), before + 4);
+    assert_eq!(updates.borrow().as_ref().unwrap().generation(), before + 4);
     // Subscribers are not notified if nothing changed.
     service.change(saved(&stage, &[]), restrictions);
-    assert!(!told.has_changed().unwrap());
+    assert!(!updates.has_changed().unwrap());
 }
 
 #[tokio::test]

@@ -81,18 +81,18 @@ async fn a_listener_hears_what_it_asked_for_and_nothing_else() {
         let service = RootsService::new(settings());
         let mut client = client::connect(naming(&service));
         client.send(listen(7, &json!({}), &filter)).await;
-        let told = client.receive().await;
-        assert_eq!(told["method"], "notifications/subscriptions/acknowledged", "{told}");
-        assert_eq!(told["params"]["notifications"], accepted, "{told}");
+        let message = client.receive().await;
+        assert_eq!(message["method"], "notifications/subscriptions/acknowledged", "{message}");
+        assert_eq!(message["params"]["notifications"], accepted, "{message}");
         // No notification if nothing changed.
         change(&service, &stage, &[]);
         change(&service, &stage, &["a"]);
         for method in heard {
-            let told = client.receive().await;
-            assert_eq!(told["method"], *method, "{told}");
-            assert_eq!(told["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], 7, "{told}");
+            let message = client.receive().await;
+            assert_eq!(message["method"], *method, "{message}");
+            assert_eq!(message["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], 7, "{message}");
             if *method == "notifications/resources/updated" {
-                assert_eq!(told["params"]["uri"], "rootward://roots");
+                assert_eq!(message["params"]["uri"], "rootward://roots");
             }
         }
         // Nothing else was sent: the next message is the answer to another request.
@@ -145,7 +145,7 @@ async fn a_cancelled_listener_hears_nothing_more() {
 
 /// A server without subscriptions refuses the request; the capabilities declare exactly what a client can hear.
 #[tokio::test]
-async fn only_what_is_declared_can_be_heard() {
+async fn only_declared_notifications_can_be_heard() {
     let service = RootsService::new(settings());
     let mut client = client::connect(service.install(Files::new()));
     client.send(listen(1, &json!({}), &everything())).await;
@@ -172,8 +172,8 @@ async fn a_listener_ends_with_its_input() {
     let (to_client, mut receiver) = tokio::sync::mpsc::channel::<bytes::Bytes>(4);
     let served = tokio::spawn(naming(&service).serve_channels(to_client, from_client));
     sender.send(listen(1, &json!({}), &everything()).to_string().into()).await.unwrap();
-    let told: Value = serde_json::from_slice(&receiver.recv().await.unwrap()).unwrap();
-    assert_eq!(told["method"], "notifications/subscriptions/acknowledged");
+    let message: Value = serde_json::from_slice(&receiver.recv().await.unwrap()).unwrap();
+    assert_eq!(message["method"], "notifications/subscriptions/acknowledged");
     drop(sender);
     tokio::time::timeout(Duration::from_mins(1), served).await.expect("the server ends").unwrap().unwrap();
 }

@@ -82,7 +82,7 @@ fn a_call_without_paths_does_not_wait_for_a_disk() {
 }
 
 #[test]
-fn missing_roots_are_looked_for_within_bounds() {
+fn missing_roots_are_looked_up_within_the_timeout() {
     on_one_disk(async {
         let stage = Stage::new();
         let mut settings = settings();

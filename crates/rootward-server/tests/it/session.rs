@@ -179,7 +179,7 @@ async fn infinite_times_are_accepted() {
 }
 
 #[tokio::test]
-async fn a_silent_client_holds_no_call_that_needs_no_roots() {
+async fn a_silent_client_does_not_delay_calls_that_need_no_roots() {
     let stage = Stage::new();
     let mut client = client::start(Reader::new(settings()), with_roots()).await;
     client.read(1, &stage.path("a/file")).await;

@@ -32,7 +32,7 @@ async fn another_http_session_is_served(endpoint: &http::Endpoint, stage: &Stage
 }
 
 #[tokio::test]
-async fn a_client_that_never_answers_holds_no_other_call() {
+async fn a_client_that_never_answers_delays_no_other_call() {
     let stage = Stage::new();
     let service = RootsService::new(settings());
     let capabilities = json!({"roots": {"listChanged": true}});
@@ -49,7 +49,7 @@ async fn a_client_that_never_answers_holds_no_other_call() {
 }
 
 #[tokio::test]
-async fn a_client_that_stops_reading_holds_no_other_session() {
+async fn a_client_that_stops_reading_delays_no_other_session() {
     const CALLS: usize = 500;
     let stage = Stage::new();
     let service = RootsService::new(settings());
@@ -76,7 +76,7 @@ async fn a_client_that_stops_reading_holds_no_other_session() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_client_that_never_answers_holds_no_other_call_over_http() {
+async fn a_client_that_never_answers_delays_no_other_call_over_http() {
     let stage = Stage::new();
     let endpoint = http::endpoint(&RootsService::new(settings()));
     let mut silent = http::Client::start(endpoint.clone()).await;
@@ -93,7 +93,7 @@ async fn a_client_that_never_answers_holds_no_other_call_over_http() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_stream_that_nobody_reads_holds_no_other_call_over_http() {
+async fn a_stream_that_nobody_reads_delays_no_other_call_over_http() {
     let stage = Stage::new();
     let endpoint = http::endpoint(&RootsService::new(settings()));
     let mut stalled = http::Client::start(endpoint.clone()).await;

@@ -60,7 +60,7 @@ async fn page(client: &mut Client, cursor: Option<&str>) -> Value {
 }
 
 #[tokio::test]
-async fn what_is_known_without_waiting() {
+async fn cached_roots_and_paths() {
     let stage = Stage::new();
     let (mut client, list) = start(2, &stage).await;
     let check = async |client: &mut Client, tool: &str, path: &str, expect: &str| {
@@ -163,12 +163,12 @@ async fn get_roots_shows_roots_of_other_schemes() {
     };
     let mut list = roots(&[&stage.path("a")]);
     list["roots"].as_array_mut().unwrap().insert(0, json!({"uri": "https://api.example.com/v1/", "name": "API"}));
-    let told = read(list).await;
-    assert_eq!((&told["state"], &told["rootsCount"]), (&json!("ready"), &json!(2)));
-    assert_eq!(told["roots"][1], json!({"uri": "https://api.example.com/v1/", "name": "API", "access": []}));
-    assert_eq!(told["filePaths"], json!([stage.path("a")]));
-    let told = read(json!({"roots": [{"uri": "https://api.example.com/v1/"}]})).await;
-    assert_eq!((&told["state"], &told["rootsCount"], &told["filePaths"]), (&json!("unusable"), &json!(1), &json!([])));
+    let seen = read(list).await;
+    assert_eq!((&seen["state"], &seen["rootsCount"]), (&json!("ready"), &json!(2)));
+    assert_eq!(seen["roots"][1], json!({"uri": "https://api.example.com/v1/", "name": "API", "access": []}));
+    assert_eq!(seen["filePaths"], json!([stage.path("a")]));
+    let seen = read(json!({"roots": [{"uri": "https://api.example.com/v1/"}]})).await;
+    assert_eq!((&seen["state"], &seen["rootsCount"], &seen["filePaths"]), (&json!("unusable"), &json!(1), &json!([])));
 }
 
 /// The handler has no resources; the wrapper declares them.
@@ -248,18 +248,18 @@ async fn a_modern_client_reads_it_in_two_rounds() {
 async fn a_subscriber_is_told_without_a_call() {
     let stage = Stage::new();
     let handler = RootsService::new(settings()).install(Files::new());
-    let mut told = handler.session().subscribe();
+    let mut updates = handler.session().subscribe();
     let mut client = client::start_rooted(handler, json!({"roots": {"listChanged": true}})).await;
     client.read(1, &stage.path("a/file")).await;
     client.answer_roots(roots(&[&stage.path("a")])).await;
     client.said(1).await;
-    let paths = |told: &mut tokio::sync::watch::Receiver<Option<rootward_server::Roots>>| {
-        let roots = told.borrow_and_update().clone().unwrap();
+    let paths = |updates: &mut tokio::sync::watch::Receiver<Option<rootward_server::Roots>>| {
+        let roots = updates.borrow_and_update().clone().unwrap();
         roots.list().iter().map(|placed| placed.root.path.to_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    assert_eq!(paths(&mut told), [stage.path("a")]);
+    assert_eq!(paths(&mut updates), [stage.path("a")]);
     client.list_changed().await;
     client.answer_roots(roots(&[&stage.path("b")])).await;
-    told.changed().await.unwrap();
-    assert_eq!(paths(&mut told), [stage.path("b")]);
+    updates.changed().await.unwrap();
+    assert_eq!(paths(&mut updates), [stage.path("b")]);
 }

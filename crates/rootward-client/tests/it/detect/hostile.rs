@@ -126,7 +126,7 @@ fn unreadable_directories_are_reported() {
 }
 
 #[test]
-fn secret_places_are_not_looked_into() {
+fn secret_places_are_not_scanned() {
     let tree = Tree::new(&[(".ssh/Cargo.toml", "[package]\nname = 'keys'"), ("a/go.mod", "module a")]);
     assert_eq!(tree.found(), ["a a: Go module"]);
 }

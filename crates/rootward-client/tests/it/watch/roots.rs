@@ -15,7 +15,7 @@ fn a_root_goes_comes_back_and_is_replaced() {
     let (root, aside, other) = (stage.make("src/app"), stage.path("src/aside"), stage.make("src/other"));
     stage.save(&[(&root, "name = 'app'")]);
     let mut watched = stage.watch(BY_EVENTS);
-    watched.until_states("what there is", &["shared"]);
+    watched.until_states("initial state", &["shared"]);
     assert_eq!(watched.seen.watching, Watching::Events);
     let first = watched.seen.set(None).unwrap().roots()[0].id;
 
@@ -85,7 +85,7 @@ fn permissions_that_change() {
     let (root, above) = (stage.make("above/root"), stage.path("above"));
     stage.save(&[(&root, "")]);
     let mut watched = stage.watch(BY_EVENTS);
-    watched.until_states("what there is", &["shared"]);
+    watched.until_states("initial state", &["shared"]);
     let mode = |path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     mode(&root, 0o000);
     watched.until_states("permissions removed", &["unreachable"]);
@@ -100,7 +100,7 @@ fn permissions_that_change() {
 }
 
 #[test]
-fn what_a_saved_pattern_matches_is_followed() {
+fn matches_of_a_saved_pattern_are_followed() {
     let stage = Stage::new();
     let one = stage.make("src/one/docs");
     stage.save_text(&format!("version = 1\n[[root]]\npattern = '{}'\n", stage.path("src/*/docs").display()));
@@ -108,7 +108,7 @@ fn what_a_saved_pattern_matches_is_followed() {
     let mut watched = stage.watch(options);
     let places =
         |seen: &Seen| -> Vec<_> { seen.set(None).unwrap().roots().iter().map(|root| root.place.clone()).collect() };
-    watched.until("what there is", |seen| places(seen) == [one.clone()]);
+    watched.until("initial state", |seen| places(seen) == [one.clone()]);
     let two = stage.make("src/two/docs");
     let news = watched.until("another one", |seen| places(seen) == [one.clone(), two.clone()]);
     assert!(matches!(news.as_slice(), [News::Became { .. }]), "{news:?}");

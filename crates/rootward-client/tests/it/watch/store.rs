@@ -86,7 +86,7 @@ fn a_damaged_store_keeps_the_last_good_state() {
     let root = stage.make("root");
     stage.save(&[(&root, "restrict = [{ pattern = '*.pem' }]")]);
     let mut watched = stage.watch(BY_EVENTS);
-    watched.until_states("what there is", &["shared"]);
+    watched.until_states("initial state", &["shared"]);
     let closed = |seen: &Seen| seen.closed().unwrap().len();
     assert_eq!(closed(&watched.seen), 1);
     stage.save_text("version = 1\n[[root]]\npath = 1\n");

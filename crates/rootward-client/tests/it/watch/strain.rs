@@ -15,7 +15,7 @@ fn a_storm_of_events_does_not_postpone_the_rescan_forever() {
     let (root, aside) = (stage.make("root"), stage.path("aside"));
     stage.save(&[(&root, "")]);
     let mut watched = stage.watch(BY_EVENTS);
-    watched.until_states("what there is", &["shared"]);
+    watched.until_states("initial state", &["shared"]);
     // At least ten thousand events, until a change is reported: a storm must not postpone the rescan forever.
     let begun = Instant::now();
     let mut change = None;
@@ -45,15 +45,15 @@ fn places_beyond_the_watch_limit_are_polled() {
     stage.save(&[(&one, ""), (&two, "")]);
     let poll = Duration::from_millis(30);
     let mut watched = stage.watch(Options { most_watches: 2, poll, ..BY_EVENTS });
-    watched.until_states("what there is", &["shared", "shared"]);
+    watched.until_states("initial state", &["shared", "shared"]);
     let Watching::Polling { every, places, why } = watched.seen.watching.clone() else { panic!("not polling") };
     assert!((every, why) == (poll, Unwatched::Bound(2)) && places >= 3, "{:?}", watched.seen.watching);
     fs::remove_dir(&two).unwrap();
-    watched.until_states("beyond the bound", &["shared", "missing"]);
+    watched.until_states("beyond the limit", &["shared", "missing"]);
     fs::remove_dir(&one).unwrap();
-    watched.until_states("beyond it, too", &["missing", "missing"]);
+    watched.until_states("also within the limit", &["missing", "missing"]);
     stage.save(&[]);
-    watched.until_states("what is watched", &[]);
+    watched.until_states("no roots left", &[]);
     // With fewer places to watch, the limit is high enough.
     let enough = stage.top.ancestors().count() + 8;
     let mut watched = stage.watch(Options { most_watches: enough, ..BY_EVENTS });

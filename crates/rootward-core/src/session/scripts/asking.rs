@@ -53,7 +53,7 @@ fn a_failure_before_any_root_falls_back_and_is_retried() {
 }
 
 #[test]
-fn a_session_nobody_uses_is_not_asked_again() {
+fn an_unused_session_is_not_asked_again() {
     check(
         "",
         "
