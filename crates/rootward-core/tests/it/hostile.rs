@@ -111,7 +111,7 @@ fn a_link_that_is_moved_brings_nothing_into_a_closed_place() {
 
 /// The check must cover the tree that is moved, not the one that was pinned when the path was decided.
 #[test]
-fn a_directory_swapped_after_the_check_is_not_moved() {
+fn a_swapped_directory_is_not_moved() {
     let yard = Yard::new();
     yard.file("root/d/x", "x");
     yard.file("root/repo/.git/hooks/pre-commit", "#!");
