@@ -191,7 +191,7 @@ async fn bad_messages_are_answered_and_batches_taken_apart() {
     assert_eq!(ids, [None, Some(1), Some(2)]);
 }
 
-/// A tool that waits until its call is cancelled, and reports both.
+/// A tool that waits until its call is cancelled, and reports the start and the end.
 struct Stuck(mpsc::UnboundedSender<&'static str>);
 
 impl ServerHandler for Stuck {

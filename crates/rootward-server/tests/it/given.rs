@@ -88,7 +88,7 @@ async fn a_restriction_added_during_a_session_applies_to_the_next_call() {
     let session = rooted.session().clone();
     let mut client = client::start_rooted(rooted, json!({})).await;
     assert_eq!(client.reads(1, &stage.path("a/file")).await, "a");
-    // This guard has the same roots and no restrictions.
+    // This guard has the same roots, but not the restrictions that follow.
     let held = session.roots_cached().unwrap();
     for (pattern, expect) in [("file", "restricted"), ("other", "a"), ("file", "restricted")] {
         let before = session.roots_cached().unwrap().generation();

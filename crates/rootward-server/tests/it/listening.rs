@@ -175,5 +175,5 @@ async fn a_listener_ends_with_its_input() {
     let message: Value = serde_json::from_slice(&receiver.recv().await.unwrap()).unwrap();
     assert_eq!(message["method"], "notifications/subscriptions/acknowledged");
     drop(sender);
-    tokio::time::timeout(Duration::from_mins(1), served).await.expect("the server ends").unwrap().unwrap();
+    tokio::time::timeout(Duration::from_mins(1), served).await.expect("the server did not end").unwrap().unwrap();
 }
