@@ -8,9 +8,8 @@ use rootward_core::{Class, Closed, Restriction, places};
 
 const HEAD: &str = "# What stays closed
 
-Below every root these places stay closed, in whatever directory they lie, with everything in them. A `*` stands for any characters of a
-name, `**` for any directories between. Upper and lower case are the same. `rootward doctor --closed` prints this list and what your settings
-and saved roots add to it.
+Below every root these places stay closed, in any directory, with everything in them. A `*` matches any characters of a name, `**` any
+directories in between. Case does not matter. `rootward doctor --closed` prints this list and what your settings and saved roots add to it.
 
 The operator opens one by naming it as a root: `--root ~/project/.env`. A client cannot.
 
@@ -39,7 +38,7 @@ fn page() -> String {
         (
             Class::Own,
             "Rootward's own places",
-            "Closed for everything, no matter who names them. If the environment moves them, they are closed there as well.",
+            "Closed for everything, no matter who names them. If environment variables move them, they are closed there as well.",
         ),
     ] {
         let _ = writeln!(page, "\n## {title}\n\n{says}\n");

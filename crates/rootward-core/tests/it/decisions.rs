@@ -1,4 +1,4 @@
-//! What a decision says to peers and to the operator.
+//! What peers and the operator learn from a decision.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -16,7 +16,7 @@ fn an_empty_guard_denies_everything() {
 }
 
 #[test]
-fn a_peer_learns_nothing_of_what_lies_outside() {
+fn a_peer_learns_nothing_about_places_outside() {
     let yard = Yard::new();
     yard.link("root/out", yard.path("outside"));
     yard.link("root/nowhere", yard.path("missing"));
@@ -72,7 +72,7 @@ fn messages_cannot_move_the_cursor() {
 }
 
 #[test]
-fn text_alone_is_no_decision() {
+fn text_alone_is_not_a_decision() {
     let yard = Yard::new();
     yard.link("root/out", yard.path("outside"));
     let guard = yard.guard(&["root"]);

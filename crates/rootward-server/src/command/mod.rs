@@ -195,7 +195,7 @@ impl ConfinedCommand {
         // (test: a_command_is_not_run_where_codex_allows_less)
         roots.check_unbounded(directory.named_path(), &directory)?;
         // SECURITY: start by handle; the name may lead elsewhere by the time the command starts
-        // (test: a_command_starts_where_the_handle_is_whatever_the_name_says)
+        // (test: a_command_starts_in_the_directory_of_the_handle)
         let handle = if directory.access().contains(Access::EXECUTE) {
             directory.open_working_directory()
         } else {
