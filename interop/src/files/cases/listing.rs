@@ -53,7 +53,8 @@ const NESTED: &[Item] = &[
     Directory("root/empty"),
 ];
 
-const SORTED: &str = "Everything is sorted by name, byte by byte. In the reference the order depends on the disk or the locale.";
+const SORTED: &str =
+    "Everything is sorted by name, byte by byte. In the reference the order depends on the disk or the locale.";
 const LINK_SIZE: &str = "A link has its own size, not that of its target.";
 
 pub(in crate::files) const CASES: &[Case] = &[
@@ -269,8 +270,7 @@ pub(in crate::files) const CASES: &[Case] = &[
     ),
 ];
 
-const CLOSED: &str =
-    "Closed places (`.ssh`, `.env` and so on, [closed.md](closed.md)) are neither read nor listed.";
+const CLOSED: &str = "Closed places (`.ssh`, `.env` and so on, [closed.md](closed.md)) are neither read nor listed.";
 
 /// All but the times is the same.
 const fn info(arguments: &'static str) -> Call {
