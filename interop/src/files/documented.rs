@@ -15,15 +15,15 @@ const HEADING: &str = "\n## Differences from the reference server\n";
 const NOT_SHOWN: [&str; 7] = [
     // The reference would hang.
     "Devices, FIFOs and sockets are not opened.",
-    // Each limit has a separate row or a separate test.
-    "Results have limits, and say how to go on where one is met.",
-    "`directory_tree` shows 250,000 entries at the most, `search_files` 10,000, the lists 50,000. The last two add a `note` where there is more.",
-    // This may run as root, and root can list every directory.
-    "`directory_tree` shows a directory that cannot be listed as empty. In the reference the call fails.",
-    // An answer does not show concurrent changes, or that nothing was written.
+    // Each limit has its own row, or a test of its own.
+    "Results have limits, and say how to continue when one is reached.",
+    "`directory_tree` shows at most 250,000 entries, `search_files` 10,000, the lists 50,000. The last two add a `note` if there are more.",
+    // The superuser, who may run this, can list every directory.
+    "`directory_tree` shows an unreadable directory as empty. In the reference the call fails.",
+    // Of what happens meanwhile, and of what is not written, an answer says nothing.
     "Several files are read one after the other.",
-    "nothing is written where nothing changes, or where somebody else was faster",
-    "the destination is never replaced, whoever is faster",
+    "nothing is written if nothing changes, or if another program changed the file meanwhile",
+    "the destination is never replaced, even if it appears meanwhile",
 ];
 
 /// Compares the rows of the page with those that the cases demonstrate. Returns the number of rows.

@@ -134,7 +134,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         &[differ(
             "edit_file",
             r#"{"path":"$ROOT/code.rs","edits":[{"oldText":"if a {\n    b();\n}","newText":"if c {\n    d();\n}"}]}"#,
-            "of several diffs that tell the same, another may be shown",
+            "of several equivalent diffs, another may be shown",
             Part("+    d();\n }\n+}\n"),
             Part("+    d();\n+}\n }\n"),
         )],
@@ -194,7 +194,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         &[differ(
             "edit_file",
             r#"{"path":"$ROOT/twice.txt","edits":[{"oldText":"x","newText":"y"}]}"#,
-            "says where an `oldText` matched several places",
+            "says when an `oldText` matched several places",
             Part("-x1\n+y1\n x2\n```\n\n"),
             Part("-x1\n+y1\n x2\n```\n\nEdit 1 matched 2 places"),
         )],

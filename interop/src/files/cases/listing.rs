@@ -53,7 +53,8 @@ const NESTED: &[Item] = &[
     Directory("root/empty"),
 ];
 
-const SORTED: &str = "Everything is sorted by name, byte by byte. The reference leaves the order to the disk, or to the language of the machine.";
+const SORTED: &str =
+    "Everything is sorted by name, byte by byte. In the reference the order depends on the disk or the locale.";
 const LINK_SIZE: &str = "A link has its own size, not that of its target.";
 
 pub(in crate::files) const CASES: &[Case] = &[
@@ -100,7 +101,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         &[differ(
             "list_directory",
             r#"{"path":"$ROOT"}"#,
-            "A name in a list keeps to its line: control characters in it, and bytes that are not UTF-8, are escaped.",
+            "Control characters and bytes that are not UTF-8 are escaped in listed names.",
             Text("[FILE] a\n[DIR] b"),
             Text("[FILE] a\\n[DIR] b"),
         )],
@@ -140,7 +141,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         &[differ(
             "list_directory_with_sizes",
             r#"{"path":"$ROOT","sortBy":"size"}"#,
-            "By size, directories come last. In the reference each counts with what its own entry takes on the disk.",
+            "Sorted by size, directories come last. The reference uses the size of the directory entry on disk.",
             Part("[DIR] b                              \n[FILE] c "),
             Part("1 B\n[DIR] b "),
         )],
@@ -222,7 +223,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         &[differ(
             "get_file_info",
             r#"{"path":"$ROOT/a.txt"}"#,
-            "The values are also data beside `content`: `size`, `created`, `modified`, `accessed`, `isDirectory`, `isFile`, `permissions`, `kind`.",
+            "The values are also structured data: `size`, `created`, `modified`, `accessed`, `isDirectory`, `isFile`, `permissions`, `kind`.",
             Data(r#"{"content":"size: 5\n"#),
             Data(r#","size":5}"#),
         )],
@@ -269,12 +270,11 @@ pub(in crate::files) const CASES: &[Case] = &[
     ),
 ];
 
-const CLOSED: &str =
-    "Closed places (`.ssh`, `.env` and their like, [closed.md](closed.md)) are neither read nor listed.";
+const CLOSED: &str = "Closed places (`.ssh`, `.env` and so on, [closed.md](closed.md)) are neither read nor listed.";
 
 /// A call whose answers differ only in the times.
 const fn info(arguments: &'static str) -> Call {
-    const TIMES: &str = "Times are ISO 8601 in UTC; the reference writes them for people, in the zone of the machine. One that is not known, or before 1970, is `unknown`.";
+    const TIMES: &str = "Times are ISO 8601 in UTC; the reference writes human-readable text in the local time zone. A time that is not known, or before 1970, is `unknown`.";
     Call {
         tool: "get_file_info",
         arguments,

@@ -5,13 +5,13 @@ use rootward_testkit::tree::Item::{Directory, File, Link};
 use crate::files::case::Says::{Failure, Part, Text};
 use crate::files::case::{Case, case, differ, fail, same, same_lines};
 
-pub(super) const REFUSAL: &str = "A refusal is a sentence with the current roots and data with a code; it is the same whether or not something outside exists.";
-const DOTS: &str = "`..` is not removed from a path by text; it is followed as the system follows it.";
-const URI: &str = "A `file://` URI is a path, too. The reference looks for a file of that name.";
-const OTHER: &str = r"`~name`, `\\name` and `name://` are refused. To the reference they are names below the root; with `./` before them they are so here, too.";
-const DRIVE: &str = "`C:` alone is a name. The reference takes it for a drive.";
-const EMPTY: &str = "An empty path is refused. The reference takes it for the first root.";
-const SHOWN: &str = "A path is shown as its root was named. The reference shows where it really lies.";
+pub(super) const REFUSAL: &str = "A refusal is a sentence with the current roots, and data with a code. It is the same whether or not the path exists outside.";
+const DOTS: &str = "`..` is followed as the system does, not removed from the text of the path.";
+const URI: &str = "A `file://` URI is also a path. The reference looks for a file of that name.";
+const OTHER: &str = r"`~name`, `\\name` and `name://` are refused. To the reference they are names below the root; here `./` in front makes them names.";
+const DRIVE: &str = "`C:` alone is a name. To the reference it is a drive.";
+const EMPTY: &str = "An empty path is refused. To the reference it is the first root.";
+const SHOWN: &str = "A path is shown with its root as it was named. The reference shows the real path.";
 
 pub(in crate::files) const CASES: &[Case] = &[
     case("the shared directory", &[], &[same("list_allowed_directories", "{}")]),
@@ -43,7 +43,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         &[differ(
             "read_text_file",
             r#"{"path":"../deep/a.txt"}"#,
-            "Relative paths start at the first root, not at the first one where they would fit.",
+            "Relative paths start at the first root. The reference tries each root.",
             Text("a"),
             Failure("is outside every root"),
         )],
@@ -72,7 +72,7 @@ pub(in crate::files) const CASES: &[Case] = &[
             differ(
                 "edit_file",
                 r#"{"path":"$TOP/link/a.txt","edits":[{"oldText":"one","newText":"two"}],"dryRun":true}"#,
-                "the diff names the file below the root as it was named",
+                "the diff shows the path with its root as it was named",
                 Part("Index: $TOP/real/a.txt\n"),
                 Part("Index: $TOP/link/a.txt\n"),
             ),

@@ -84,7 +84,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         &[differ(
             "write_file",
             r#"{"path":"$ROOT/dangling","content":"x"}"#,
-            "through a link to nothing, the file that it names is made, if that is inside",
+            "through a dangling link, the target is created, if it is inside",
             Failure("Parent directory does not exist"),
             Text("Successfully wrote to $ROOT/dangling"),
         )],
@@ -204,7 +204,7 @@ pub(in crate::files) const CASES: &[Case] = &[
             differ(
                 "list_directory",
                 r#"{"path":"$ROOT"}"#,
-                "a symbolic link is moved itself",
+                "a symbolic link itself is moved",
                 Part("[FILE] in\n"),
                 Part("[FILE] a.txt\n"),
             ),
@@ -228,5 +228,5 @@ pub(in crate::files) const CASES: &[Case] = &[
     .leaving_another_tree(),
 ];
 
-const SLASH: &str = "A path that ends in `/` names a directory, and no file. The reference takes the `/` off.";
+const SLASH: &str = "A path that ends in `/` names a directory, never a file. The reference removes the `/`.";
 const UNICODE: &str = "names are compared as they are";
