@@ -151,6 +151,8 @@ async fn contents_are_text_or_bytes() {
     let notes = read(&uri(&stage, "root/notes.md")).await;
     let expect = json!([{"uri": uri(&stage, "root/notes.md"), "mimeType": "text/markdown", "text": "# Käse\n"}]);
     assert_eq!(notes["result"]["contents"], expect);
+    let in_capitals = uri(&stage, "root/notes.md").replacen("file:", "FILE:", 1);
+    assert_eq!(read(&in_capitals).await["result"]["contents"][0]["text"], "# Käse\n");
     let bytes = read(&uri(&stage, "root/a%20b%23%25.bin")).await;
     assert_eq!(bytes["result"]["contents"][0]["blob"], "AP8=", "{bytes}");
     let latin = read(&uri(&stage, "root/latin.txt")).await;
