@@ -521,8 +521,8 @@ fn both_resolvers_decide_places_longer_than_a_path_alike() {
 fn a_file_root_contains_nothing_below_it() {
     let yard = Yard::new();
     let guard = yard.guard(&["root/top.txt"]);
-    assert!(guard.would_contain(yard.path("root/top.txt")));
-    assert!(!guard.would_contain(yard.path("root/top.txt/below")));
+    assert!(guard.check(yard.path("root/top.txt"), Access::READ).is_ok());
+    assert!(guard.check(yard.path("root/top.txt/below"), Access::READ).is_err());
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use rootward_http::{Backend, Config, Credential, FULL, Limits, OpenError, PrincipalId, Purpose, Wire, wire};
+use rootward_http::{Backend, Config, Credential, Limits, NO_ROOM, OpenError, PrincipalId, Purpose, Wire, wire};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -68,7 +68,7 @@ async fn play(mut wire: Wire, principal: PrincipalId, purpose: Purpose) {
         heard.push(method.to_owned());
         match method {
             // A backend that accepts no more sends this.
-            "initialize" if message["params"]["full"] == true => return drop(wire.sender.send(FULL.into()).await),
+            "initialize" if message["params"]["full"] == true => return drop(wire.sender.send(NO_ROOM.into()).await),
             "initialize" if message["params"]["fails"] == true => {
                 say(no(-32602)).await;
             }
@@ -129,7 +129,7 @@ async fn play(mut wire: Wire, principal: PrincipalId, purpose: Purpose) {
                     "large" => say(answer(json!({"text": "y".repeat(2 << 20)}))).await,
                     "never" => {}
                     "end" => return,
-                    "full" => return drop(wire.sender.send(FULL.into()).await),
+                    "full" => return drop(wire.sender.send(NO_ROOM.into()).await),
                     "heard" => say(answer(json!({"heard": heard}))).await,
                     "unknown" => say(no(-32601)).await,
                     "incapable" => say(no(-32021)).await,
