@@ -1,5 +1,6 @@
-//! The engine: clients on one side, server processes on the other, roots in between. It has no pipes, processes, disk
-//! or clock: events and times go in, bytes and effects come out.
+//! The engine: clients on one side, server processes on the other, roots in between. It has no pipes, processes or
+//! timers: events and times go in, bytes and effects come out. It touches the disk only to find roots and to check
+//! paths through guards, and reads the time of day only for audit entries.
 //!
 //! ```text
 //!   client ──▶ Session ─────────▶ Link ──▶ Child (current)
