@@ -103,7 +103,7 @@ fn a_signal_during_a_write_leaves_a_whole_file_and_nothing_else() {
 }
 
 #[test]
-fn lines_that_are_no_messages_are_answered_and_the_session_goes_on() {
+fn invalid_lines_get_errors_and_the_session_continues() {
     let place = Place::new();
     fs::write(place.path("root/f"), "text").unwrap();
     let mut client = place.serve(&["root"]);

@@ -92,7 +92,7 @@ fn the_same_id_from_both_sides_at_once() {
 }
 
 #[test]
-fn lines_that_are_no_messages_are_answered_and_the_session_goes_on() {
+fn invalid_lines_get_errors_and_the_session_continues() {
     let scene = Scene::new();
     let mut client = begin(&mut scene.wrap(&[&scene.text("project")]), Says::Nothing, &[]);
     for line in ["{", "nonsense", "[]", "{\"id\":null}", "\u{0}", "[[[[[[", "{\"id\":1,\"id\":2,\"method\":\"x\"}"] {

@@ -147,7 +147,7 @@ fn answers_still_arrive_after_the_client_has_closed_its_end() {
 
 /// `printf … | rootward wrap -- server`.
 #[test]
-fn a_client_that_says_everything_at_once_is_answered() {
+fn a_client_that_sends_everything_at_once_is_answered() {
     let scene = Scene::new();
     // The second time the handshake is remembered.
     for _ in 0..2 {

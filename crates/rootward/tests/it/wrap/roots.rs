@@ -68,7 +68,7 @@ fn a_nested_root_does_not_become_a_link_to_anywhere() {
 }
 
 #[test]
-fn answers_about_roots_that_are_of_no_use() {
+fn unusable_answers_about_roots_refuse_calls() {
     let scene = Scene::new();
     for (answer, expect) in [
         (json!({"result": {"roots": []}}), "no_roots"),
