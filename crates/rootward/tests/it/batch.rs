@@ -1,4 +1,4 @@
-//! `check --stdin`: order, lines that cannot be read, roots of their own, and when answers come.
+//! `check --stdin`: the order and timing of answers, invalid lines, and lines with their own roots.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::Stdio;
@@ -119,7 +119,7 @@ fn the_path_is_echoed_where_it_can_be_read() {
 fn roots_of_a_line_that_are_left_out_are_told() {
     let stage = Stage::new();
     let check = |roots: Value, expect: Value| {
-        // Twice: the second answer comes from the roots that the first looked up.
+        // Twice: the second answer uses the cached roots of the first.
         let line = json!({"path": "README.md", "roots": roots}).to_string() + "\n";
         for answer in answers(&stage, line.repeat(2).as_bytes()).0 {
             assert_eq!(answer.get("left_out").unwrap_or(&Value::Null), &expect, "{line}");
@@ -156,7 +156,7 @@ fn a_lines_own_roots_replace_the_others() {
     let object = json!([{"uri": format!("file://{outside}"), "access": ["read", "execute"]}]);
     check(json!({"path": secret, "roots": object, "access": ["execute", "read"]}), "allow", None);
     check(json!({"path": secret, "roots": object, "access": "write"}), "deny", Some("access_denied"));
-    // As a client sends it.
+    // A root as a client sends it.
     let sent = json!([{"uri": format!("file://{outside}"), "name": "outside", "_meta": {"x": [1]}}]);
     check(json!({"path": secret, "roots": sent}), "allow", None);
 }
@@ -190,7 +190,7 @@ fn an_answer_comes_before_the_next_question() {
     let mut questions = child.stdin.take().unwrap();
     let mut answers = BufReader::new(child.stdout.take().unwrap());
     for _ in 0..3 {
-        // The second line is not complete: only the first can be answered, and is.
+        // The second line is incomplete, so only the first gets an answer.
         questions.write_all(b"{\"path\": \"README.md\"}\n{\"path\": ").unwrap();
         let mut answer = String::new();
         answers.read_line(&mut answer).unwrap();

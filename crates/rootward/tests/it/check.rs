@@ -1,4 +1,4 @@
-//! `check`, one path or several, as people use it.
+//! `check` with one path or several.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

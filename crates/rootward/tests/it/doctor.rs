@@ -1,4 +1,4 @@
-//! `doctor`: what the machine offers differs, how it is said does not.
+//! `doctor`: machines differ, but the form of the report does not.
 
 use serde_json::{Value, json};
 
@@ -148,7 +148,7 @@ fn a_start_is_tried() {
         line.unwrap_or_else(|| panic!("{} {}", run.stdout, run.stderr)).to_owned()
     };
     assert!(processes(&["doctor"]).contains("`sandbox` confines by landlock"));
-    // Where one is confined already, the kernel has all it takes, and it does not work.
+    // Inside another sandbox the kernel has every feature, but a start still fails.
     let inside = processes(&["sandbox", "docs", "--", env!("CARGO_BIN_EXE_rootward"), "doctor"]);
     assert!(inside.contains("`sandbox` cannot start a command here: the system call filter failed"), "{inside}");
 }

@@ -1,4 +1,4 @@
-//! Hints: each says what works for roots from where these came from.
+//! Hints: each suggests a fix that fits the origin of the roots.
 
 use std::os::unix::fs::symlink;
 

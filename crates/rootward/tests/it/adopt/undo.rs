@@ -1,4 +1,4 @@
-//! `adopt --undo`: back to the bytes that were there, or to the commands that were.
+//! `adopt --undo` restores the original bytes, or at least the original commands.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -21,7 +21,7 @@ fn every_client_gets_its_bytes_back() {
     let before = texts(&stage);
     assert_eq!(stage.run(["adopt", "--yes", "--no-try"]).code, Some(0));
     let changed = texts(&stage).iter().zip(&before).filter(|(now, before)| now != before).count();
-    // That of Claude Desktop has no server to wrap.
+    // Claude Desktop's file has no server to wrap.
     assert_eq!((changed, kept(&stage)), (FILES.len() - 1, 2 * (FILES.len() - 1)));
     let run = on_a_terminal(&stage, "adopt --undo", "n\n");
     assert_eq!(run.code, Some(1), "{}", run.stdout);

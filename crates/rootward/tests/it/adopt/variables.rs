@@ -8,7 +8,7 @@ use super::attacks::given;
 use super::{cursor, json_of, server, stage_with};
 use crate::stage::Stage;
 
-/// An entry of the user's with this file.
+/// An entry in the user's own config, with this file.
 fn entry(file: &str) -> String {
     format!(r#"{{"mcpServers": {{"a": {{"command": "python3", "args": ["[SERVER]"], "envFile": "{file}"}}}}}}"#)
 }
@@ -67,7 +67,7 @@ fn a_project_steers_nothing_by_a_file() {
         let (verdict, reason) = (&of(name)["verdict"], &of(name)["reason"]);
         assert_eq!((verdict, reason), (&json!("not_held"), &json!("steered_by_file")), "{told}");
     }
-    // The project does not make the names of the user's variables known.
+    // A project's entry must not reveal the names of the user's variables.
     assert_eq!(of("elsewhere")["becomes"], json!(["rootward", "wrap", "--", "x"]), "{told}");
     assert!(!told.to_string().contains("abc123"), "{told}");
     let shown = stage.run(["adopt"]).stdout;
