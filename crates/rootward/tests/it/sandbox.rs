@@ -200,7 +200,7 @@ fn each_place_is_explained() {
     let value: Value = serde_json::from_str(&json.stdout).unwrap();
     assert_eq!(value["enforcement"]["strength"], "landlock");
     assert!(value["places"].as_array().unwrap().len() > 5, "{value}");
-    // It explains and does nothing: neither is the command run, nor is anything put on record.
+    // `--explain` only prints: it neither runs the command nor writes to the audit log.
     assert!(!stage.path("home/.local/state/rootward/given-for-writing").exists());
 }
 
@@ -256,7 +256,7 @@ fn unix_sockets_are_allowed_by_name() {
     check(&["--allow-socket", "../outside/docker.sock"], docker, 2, never);
     check(&["--allow-socket", "../outside/docker.sock"], docker, 2, "hint: `--unix-sockets on` opens all sockets");
     check(&["--allow-socket", "../outside/db.sock", "--unix-sockets", "none"], db, 2, "exclude each other");
-    // A display is open if it is named, with a warning.
+    // A display can be allowed by name, with a warning.
     check(&["--allow-socket", "../outside/wayland-0"], db, 1, "[STAGE]/outside/wayland-0` controls your session");
     let explained = stage.run(["sandbox", ".", "--allow-socket", "../outside/db.sock", "--explain", "--", "true"]);
     let line = "  [STAGE]/outside/db.sock  connect  (allowed by a flag or the settings)\n";

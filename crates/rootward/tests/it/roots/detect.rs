@@ -1,10 +1,10 @@
-//! `roots detect`: what is said for people and for programs, and that nothing comes of it.
+//! `roots detect`: its text and JSON output, and that it changes nothing.
 
 use serde_json::Value;
 
 use crate::stage::{Stage, assert_told};
 
-/// A source directory as people have it.
+/// A typical source directory.
 fn stage() -> Stage {
     let stage = Stage::new();
     for (path, text) in [

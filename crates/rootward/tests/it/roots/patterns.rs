@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::stored;
 use crate::stage::Stage;
 
-/// Longer than it may take on a machine that has other things to do.
+/// Long enough for a busy machine.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 fn stage() -> Stage {

@@ -1,4 +1,4 @@
-//! How a server is given its directories, and what the user says about calls.
+//! How a server gets its directories, and which options the user has for calls.
 
 use std::path::Path;
 
