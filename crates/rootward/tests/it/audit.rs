@@ -128,7 +128,7 @@ const OLD: &str = r#"{"log":"00000000000001-2-0","after":"","chain":"e9882a8ec7e
 "#;
 
 #[test]
-fn logs_of_older_versions_are_read_and_hold() {
+fn logs_of_older_versions_are_read_and_verified() {
     let stage = Stage::new();
     stage.write(&format!("{LOG}/00000000000001-2-0-000000.jsonl"), OLD);
     open(&stage).record(&asked(0, "editor 1.0", "files")).unwrap();
@@ -182,7 +182,7 @@ fn entries_are_chosen_by_server_client_time_and_refusal() {
 }
 
 #[test]
-fn a_log_of_many_files_is_one() {
+fn a_log_of_many_files_is_read_as_one() {
     let stage = Stage::new();
     in_parts(&stage);
     assert_audit_told!("audit_parts", stage, ["audit", "show"], ["audit", "verify"], ["audit", "verify", "--json"]);
@@ -191,7 +191,7 @@ fn a_log_of_many_files_is_one() {
 }
 
 #[test]
-fn nothing_on_record() {
+fn a_log_without_entries() {
     let stage = Stage::new();
     assert_told!(
         "audit_none",
@@ -209,7 +209,7 @@ fn nothing_on_record() {
 }
 
 #[test]
-fn what_was_changed_is_found() {
+fn tampering_is_found() {
     let stage = Stage::new();
     in_parts(&stage);
     change(&files(&stage)[1], "/p/1/1", "/q/1/1");
@@ -226,7 +226,7 @@ fn what_was_changed_is_found() {
 
 /// `audit` skips unreadable lines and reports them.
 #[test]
-fn lines_that_are_none() {
+fn unreadable_lines_are_skipped_and_reported() {
     let stage = Stage::new();
     in_parts(&stage);
     let file = &files(&stage)[1];
@@ -344,7 +344,7 @@ impl Tail {
 }
 
 #[test]
-fn tail_shows_the_last_and_what_comes() {
+fn tail_shows_the_last_entries_and_new_ones() {
     let stage = Stage::new();
     let log = open(&stage);
     for number in 0..20 {
@@ -375,7 +375,7 @@ fn tail_shows_the_last_and_what_comes() {
 }
 
 #[test]
-fn tail_waits_for_the_first() {
+fn tail_waits_for_the_first_entry() {
     let stage = Stage::new();
     let mut tail = Tail::start(&stage, &[]);
     assert_eq!(tail.says(), "no decision is on record in `~/.local/state/rootward/audit` yet");
@@ -386,7 +386,7 @@ fn tail_waits_for_the_first() {
 }
 
 #[test]
-fn tail_tells_of_an_end_that_is_cut_off() {
+fn tail_reports_a_truncated_log() {
     let stage = Stage::new();
     let log = open(&stage);
     log.record(&event(0, "/p/a")).unwrap();

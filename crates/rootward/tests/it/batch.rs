@@ -32,7 +32,7 @@ fn each_line_is_answered_in_order() {
 }
 
 #[test]
-fn a_line_that_cannot_be_read_is_refused_and_the_next_is_not() {
+fn an_invalid_line_is_refused_and_the_next_is_answered() {
     let stage = Stage::new();
     let check = |line: &[u8], says: &str| {
         let input = [line, b"\n{\"path\": \"README.md\"}\n"].concat();
@@ -97,7 +97,7 @@ fn a_line_that_cannot_be_read_is_refused_and_the_next_is_not() {
 }
 
 #[test]
-fn the_path_is_echoed_where_it_can_be_read() {
+fn the_path_is_echoed_if_it_can_be_parsed() {
     let stage = Stage::new();
     let check = |line: &str, path: Value| {
         let (answers, _) = answers(&stage, line.as_bytes());
@@ -116,7 +116,7 @@ fn the_path_is_echoed_where_it_can_be_read() {
 }
 
 #[test]
-fn roots_of_a_line_that_are_left_out_are_told() {
+fn unusable_roots_of_a_line_are_reported() {
     let stage = Stage::new();
     let check = |roots: Value, expect: Value| {
         // Twice: the second answer uses the cached roots of the first.
@@ -205,7 +205,7 @@ fn an_answer_comes_before_the_next_question() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_panic() {
+fn a_reader_that_goes_away_causes_no_panic() {
     let stage = Stage::new();
     let mut child = stage
         .command(["check", "--root", ".", "--stdin"])

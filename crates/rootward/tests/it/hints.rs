@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use crate::stage::{Stage, assert_told};
 
 #[test]
-fn where_no_root_is_in_force() {
+fn without_any_root() {
     let only = || Stage::new().with("ROOTWARD_FALLBACK_ONLY", "1");
     assert_told!("hint_fallback_only", only().with("ROOTWARD_ROOTS", "/srv"), ["check", "README.md"]);
     let strict = Stage::new().with_settings("strict = true\nfallback_dir = '[STAGE]/project'");

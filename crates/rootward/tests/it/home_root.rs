@@ -120,7 +120,7 @@ fn a_link_on_the_way_to_rootwards_own_places_is_closed() {
 }
 
 #[test]
-fn what_is_told_about_it() {
+fn the_report_names_directories_that_are_split() {
     let stage = stage();
     fs::create_dir_all(stage.path("home/.local/state")).unwrap();
     assert_told!("sandbox_home", stage, ["sandbox", "~", "--", "true"], ["sandbox", "~:ro", "--", "true"]);

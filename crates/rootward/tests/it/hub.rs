@@ -150,7 +150,7 @@ fn patterns_of_the_hub_are_followed() {
 }
 
 #[test]
-fn what_a_short_session_learned_is_remembered() {
+fn a_short_session_remembers_what_it_learned() {
     let scene = Scene::new();
     let config = json!({"mcpServers": {"a": server(&json!({}))}});
     let mut client = begin(&mut hub(&scene, &config, &[]), &[scene.uri("project")]);
@@ -179,7 +179,7 @@ fn servers_follow_the_clients_roots_and_the_others_stay() {
 }
 
 #[test]
-fn a_server_that_ends_takes_nobody_along() {
+fn a_server_that_ends_does_not_affect_the_others() {
     let scene = Scene::new();
     let config = json!({"mcpServers": {
         "a": server(&json!({})),
@@ -317,7 +317,7 @@ fn a_server_that_sees_other_paths_is_held_to_the_roots_by_its_own_names() {
 }
 
 #[test]
-fn a_server_that_is_not_to_know_the_roots_hears_of_none() {
+fn a_server_without_tell_roots_gets_no_roots() {
     let scene = Scene::new();
     let config = json!({"mcpServers": {"a": server(&json!({"tell_roots": false}))}});
     let mut client = begin(&mut hub(&scene, &config, &[]), &[scene.uri("project")]);
@@ -349,7 +349,7 @@ fn without_a_configuration_the_hub_serves_files() {
 }
 
 #[test]
-fn wrap_offers_get_roots_where_a_setting_says_so() {
+fn wrap_offers_get_roots_if_a_setting_says_so() {
     let scene = Scene::new();
     let talk = |words: &[&str]| {
         let mut client = Client::start(&mut scene.wrap(words));
@@ -371,7 +371,7 @@ fn wrap_offers_get_roots_where_a_setting_says_so() {
 }
 
 #[test]
-fn what_servers_tell_of_themselves_is_passed_on_from_the_second_time_on() {
+fn instructions_of_servers_are_passed_on_once_they_are_cached() {
     let scene = Scene::new();
     let mut config = two(&scene);
     config["mcpServers"]["a"]["env"] = json!({"INSTRUCTIONS": "Ask me about files."});

@@ -32,7 +32,7 @@ fn the_command_is_held_and_its_code_passed_through() {
 }
 
 #[test]
-fn what_is_not_started() {
+fn commands_that_are_not_started() {
     let stage = Stage::new().with("PATH", "/usr/bin:/bin");
     // A program, too.
     fs::create_dir(stage.path("project/test")).unwrap();
@@ -114,7 +114,7 @@ fn refusals_are_told_with_what_would_permit_them() {
 }
 
 #[test]
-fn a_child_reads_about_itself_where_that_is_asked_for() {
+fn a_child_reads_its_own_proc_entries_if_requested() {
     let stage = stage();
     let script = ["--", "sh", "-c", "sh -c 'read -r first rest < /proc/self/stat && test $first = $$ && echo read'; :"];
     let run = stage.run([&["sandbox", "."][..], &script].concat());
@@ -205,7 +205,7 @@ fn each_place_is_explained() {
 }
 
 #[test]
-fn what_is_withheld_is_told_with_the_way_out() {
+fn withheld_places_are_reported_with_a_hint() {
     let stage = stage();
     fs::create_dir_all(stage.path("project/.venv/bin")).unwrap();
     fs::write(stage.path("project/.venv/bin/x"), "#!/bin/sh\necho ran\n").unwrap();

@@ -3,7 +3,7 @@
 use crate::stage::{Stage, assert_told};
 
 #[test]
-fn the_first_that_names_roots_counts() {
+fn the_first_source_with_roots_counts() {
     let stage = Stage::new().with_settings("roots = ['[STAGE]/project:ro']");
     assert_told!("settings_file", stage, ["explain", "README.md"], ["check", "--root", "src", "README.md"]);
     let outside = stage.path("outside");
@@ -63,7 +63,7 @@ fn mistakes() {
 }
 
 #[test]
-fn the_working_directory_has_no_say() {
+fn settings_in_the_working_directory_are_ignored() {
     let check = |variables: &[(&str, &str)]| {
         let stage = Stage::new();
         for place in ["config.toml", ".config/rootward/config.toml", "rootward/config.toml"] {

@@ -13,7 +13,7 @@ const GOOD: &str = r#"{"mcpServers": {"a": {"command": "x"}}}"#;
 
 /// Files that are refused, each with its reason; the others are still adopted.
 #[test]
-fn files_that_are_no_config() {
+fn files_that_are_not_a_config() {
     let stage = stage_with(GOOD);
     let claude = stage.path("home/.claude.json");
     let check = |says: &str| {

@@ -201,7 +201,7 @@ fn a_wrapped_server_that_the_hub_cannot_run_stays_wrapped() {
 }
 
 #[test]
-fn a_second_hub_is_not_put_beside_the_first() {
+fn no_second_hub_is_added() {
     let stage = stage_with(TWO);
     assert_eq!(stage.run(["adopt", "--hub", "--yes", "--no-try"]).code, Some(0));
     let now = cursor(&stage);

@@ -291,7 +291,7 @@ fn the_home_is_not_given_to_servers_that_are_tried() {
 }
 
 #[test]
-fn the_program_is_called_by_its_path_where_its_name_is_not_enough() {
+fn the_program_is_called_by_its_path_if_its_name_is_not_enough() {
     let stage = Stage::new();
     let text = r#"{"mcpServers": {"a": {"command": "x"}}}"#;
     stage.write("home/.cursor/mcp.json", text);

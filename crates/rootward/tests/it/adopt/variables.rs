@@ -31,7 +31,7 @@ fn a_server_gets_the_variables_of_its_file() {
 }
 
 #[test]
-fn a_file_that_a_server_could_write_holds_nothing() {
+fn variables_from_a_file_that_a_server_could_write_are_not_used() {
     let stage = stage_with("{}");
     stage.write("outside/own.env", "AWS_SECRET_ACCESS_KEY=\n");
     let file = stage.path("outside/own.env");
@@ -48,7 +48,7 @@ fn a_file_that_a_server_could_write_holds_nothing() {
 }
 
 #[test]
-fn a_project_steers_nothing_by_a_file() {
+fn a_project_cannot_steer_rootward_with_a_file() {
     let stage = Stage::new().with_path();
     let entries = json!({"servers": {
         "own": {"command": "x", "envFile": "${workspaceFolder}/.env"},

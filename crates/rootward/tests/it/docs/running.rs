@@ -124,7 +124,7 @@ fn plain(line: &str) -> String {
 }
 
 #[test]
-fn what_is_shown_may_leave_things_out() {
+fn shown_output_may_omit_parts() {
     let check = |shown: &str, said: &str, expect: bool| {
         let lines: Vec<String> = shown.lines().map(str::to_owned).collect();
         assert_eq!(is_alike(&lines, said), expect, "{shown:?} {said:?}");

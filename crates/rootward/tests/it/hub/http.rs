@@ -131,7 +131,7 @@ fn two_principals_have_their_own_directories_and_servers() {
 }
 
 #[test]
-fn a_session_of_another_principal_is_not_to_be_had() {
+fn a_session_of_another_principal_is_not_found() {
     let scene = Scene::new();
     let hub = Hub::start(&scene, &servers());
     let ana = hub.client(ANA, OwnStream::None, &[scene.uri("project")]);
@@ -180,7 +180,7 @@ fn a_session_that_ends_ends_its_servers() {
 }
 
 #[test]
-fn on_a_signal_what_runs_finishes_and_nothing_is_left() {
+fn a_signal_ends_the_hub_and_its_servers() {
     let scene = Scene::new();
     let mut hub = Hub::start(&scene, &servers());
     let mut client = hub.client(ANA, OwnStream::None, &[scene.uri("project")]);

@@ -176,7 +176,7 @@ fn a_remote_server_that_was_restarted_is_used_again() {
 }
 
 #[test]
-fn what_a_remote_server_is_reached_by_is_checked() {
+fn the_address_of_a_remote_server_is_checked() {
     let scene = Scene::new();
     let check = |entry: Value| {
         let config = json!({"mcpServers": {"far": entry}});

@@ -87,7 +87,7 @@ fn more_takes_a_yes_and_less_does_not() {
 }
 
 #[test]
-fn to_take_away_can_be_to_give() {
+fn removing_a_root_can_widen_access() {
     let stage = Stage::new();
     for words in [["roots", "add", ".", "--yes"], ["roots", "add", "src:ro", "--yes"]] {
         assert_eq!(stage.run(words).code, Some(0));

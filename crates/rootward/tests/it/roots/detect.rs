@@ -55,7 +55,7 @@ fn what_programs_see() {
 }
 
 #[test]
-fn nothing_comes_of_it() {
+fn detect_changes_nothing() {
     let stage = stage();
     assert_eq!(stage.run(["roots", "detect", "~/src"]).code, Some(0));
     let left: Vec<_> = std::fs::read_dir(stage.path("home")).unwrap().map(|entry| entry.unwrap().file_name()).collect();

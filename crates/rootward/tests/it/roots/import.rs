@@ -115,7 +115,7 @@ fn what_programs_see() {
 }
 
 #[test]
-fn secrets_are_not_told() {
+fn secrets_are_not_shown() {
     let stage = stage();
     for words in [&["roots", "import"][..], &["roots", "import", "--json"], &["roots", "import", "--project", "."]] {
         let run = stage.run(words);
@@ -128,7 +128,7 @@ fn secrets_are_not_told() {
 }
 
 #[test]
-fn secrets_are_told_in_no_other_place() {
+fn secrets_appear_nowhere_else() {
     let stage = Stage::new();
     let server = json!({ "command": "abc", "args": ["--dir", "token=abc123", "--repo", "https://abc123@host/x", "--root", "//me:abc123@x"],
                          "cwd": "https://me:abc123@host/x", "env": { "A": ["abc123"] } });
@@ -201,7 +201,7 @@ fn wrong_use_and_nothing_to_find() {
 }
 
 #[test]
-fn nothing_in_a_file_reaches_the_terminal_as_it_is() {
+fn text_from_a_file_never_reaches_the_terminal_raw() {
     let stage = Stage::new();
     let evil = "\u{1b}[2J\u{202e}\r\n\u{7}";
     let server = json!({ "command": evil, "args": [evil, "--yes", "../../etc", "$(reboot)"], "env": { evil: evil }, "cwd": evil });
@@ -327,7 +327,7 @@ fn directories_are_offered_one_by_one() {
 }
 
 #[test]
-fn a_yes_beforehand() {
+fn the_yes_flag_answers_the_questions() {
     let stage = stage();
     assert_roots_told!(
         "roots_import_add",

@@ -13,7 +13,7 @@ const TWO: &str = "version = 1\n[[root]]\npath = '[STAGE]/project/src'\naccess =
                    [[root]]\npath = '[STAGE]/project/docs'\nfor = ['git']\nrestrict = [{ pattern = 'closed' }]\n";
 
 #[test]
-fn saved_roots_stand_in() {
+fn saved_roots_are_used_without_other_roots() {
     let stage = stage_with(TWO).with("ROOTWARD_FALLBACK_DIR", "/tmp");
     assert_told!(
         "roots_in_force",

@@ -161,7 +161,7 @@ fn states_of_saved_roots() {
 }
 
 #[test]
-fn what_a_person_wrote_stays() {
+fn hand_written_text_stays() {
     let by_hand =
         "# Mine.\nversion = 1\n\n# Work.\n[[root]]\npath = '[STAGE]/project/src' # code\naccess = \"ro\" # for now\n";
     let stage = stage_with(by_hand);

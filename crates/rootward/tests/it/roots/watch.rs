@@ -66,7 +66,7 @@ fn replace(stage: &Stage, text: &str) {
 }
 
 #[test]
-fn what_is_shared_and_what_becomes_of_it() {
+fn changes_are_shown_as_text() {
     let stage = stage_with(ONE);
     let mut reader = Reader::begin(&mut stage.command(["roots", "watch"]));
     // The current state, and that change notifications work.
@@ -157,7 +157,7 @@ fn it_ends_when_nobody_reads() {
 
 /// In its own namespace, where a user may watch only three directories.
 #[test]
-fn a_system_that_watches_no_more() {
+fn a_system_without_free_watches() {
     let stage = stage_with(ONE);
     let mut command = Command::new("unshare");
     let limited = "echo 3 > /proc/sys/user/max_inotify_watches && exec \"$0\" roots watch --json";

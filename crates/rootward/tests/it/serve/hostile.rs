@@ -154,7 +154,7 @@ fn odd_trees_are_shown_within_bounds() {
 
 /// While it is read, a file grows, shrinks, and becomes a FIFO, a link and a directory in turn.
 #[test]
-fn a_file_that_does_not_hold_still_is_read_or_refused() {
+fn a_file_that_keeps_changing_is_read_or_refused() {
     let place = Place::new();
     fs::write(place.path("root/well"), "well").unwrap();
     fs::write(place.path("root/file"), "inside\n".repeat(100_000)).unwrap();

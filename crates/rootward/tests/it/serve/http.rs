@@ -276,7 +276,7 @@ fn a_thousand_sessions_with_different_roots_do_not_mix() {
 }
 
 #[test]
-fn running_calls_finish_when_it_is_told_to_end() {
+fn running_calls_finish_after_a_signal() {
     for signal in [Signal::TERM, Signal::INT] {
         let stage = Stage::new().with_path().with("ROOTWARD_TOKEN", ADA);
         let serving = Serving::start(&stage, &["serve", "--http", "127.0.0.1:0", ".:rwx"]);

@@ -38,7 +38,7 @@ fn ticks(process: u32) -> u64 {
 
 /// As in a script: every request is answered, although the input ends at once.
 #[test]
-fn what_was_asked_before_the_end_of_input_is_answered() {
+fn requests_before_the_end_of_input_are_answered() {
     let place = Place::new();
     fs::write(place.path("root/f"), "text").unwrap();
     for _ in 0..5 {
@@ -165,7 +165,7 @@ fn is_progress(message: &Value) -> bool {
 }
 
 #[test]
-fn a_long_call_tells_how_far_it_is_and_ends_when_it_is_taken_back() {
+fn a_long_call_reports_progress_and_ends_when_it_is_cancelled() {
     let place = Place::new();
     much(&place);
     for (tool, rest) in

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::scene::{Says, Scene, begin};
 
 #[test]
-fn what_rootward_does_not_know_reaches_the_server_byte_for_byte() {
+fn unknown_messages_reach_the_server_byte_for_byte() {
     let scene = Scene::new();
     let seen = scene.path("project/seen");
     let words = [&*scene.text("project"), "--env", "SEEN"];
@@ -35,7 +35,7 @@ fn what_rootward_does_not_know_reaches_the_server_byte_for_byte() {
 }
 
 #[test]
-fn what_the_server_says_reaches_the_client_byte_for_byte() {
+fn messages_from_the_server_reach_the_client_byte_for_byte() {
     let scene = Scene::new();
     let mut client = begin(&mut scene.wrap(&[&scene.text("project")]), Says::Nothing, &[]);
     let lines = [

@@ -65,7 +65,7 @@ fn a_server_that_cannot_be_started() {
 }
 
 #[test]
-fn a_crash_costs_the_calls_under_way_and_no_others() {
+fn a_crash_fails_the_open_calls_and_no_others() {
     let scene = Scene::new();
     for strength in STRENGTHS {
         let wrap = &mut scene.wrap(&["--sandbox", strength]);
@@ -187,7 +187,7 @@ fn signals_end_the_server_and_the_session() {
 }
 
 #[test]
-fn a_server_that_hears_nothing_is_killed() {
+fn a_server_that_ignores_every_signal_to_end_is_killed() {
     let scene = Scene::new();
     for strength in STRENGTHS {
         let words = [&*scene.text("project"), "--sandbox", strength, "--env", "STUBBORN"];
@@ -309,7 +309,7 @@ fn a_remembered_handshake_starts_the_server_once() {
 }
 
 #[test]
-fn what_is_asked_before_initialize_reaches_no_server() {
+fn requests_before_initialize_reach_no_server() {
     let scene = Scene::new();
     let mut client = start(&mut scene.wrap(&[&scene.text("project")]));
     client.send(json!({"jsonrpc": "2.0", "id": "first", "method": "ping", "params": null}));

@@ -94,7 +94,7 @@ fn a_client_without_roots_gets_the_ceiling_and_the_server_may_still_ask() {
 }
 
 #[test]
-fn a_round_that_nobody_knows_is_refused() {
+fn an_unknown_round_is_refused() {
     let scene = Scene::new();
     let mut client = with_roots(&scene);
     let carried = json!({"requestState": "rootward-0-99"});

@@ -62,7 +62,7 @@ fn a_server_that_does_not_read_holds_the_client_up() {
 
 /// A server may write many lines that are not messages. Rootward's warnings about them may stay unread.
 #[test]
-fn a_standard_error_that_nobody_reads_holds_nobody_up() {
+fn an_unread_standard_error_blocks_nothing() {
     let scene = Scene::new();
     let mut command = scene.wrap(&[&scene.text("project"), "--sandbox", "off"]);
     let mut client = begin(command.stderr(Stdio::piped()), Says::Nothing, &[]);
@@ -115,7 +115,7 @@ fn a_server_that_ends_in_the_middle_of_a_large_answer_has_not_answered() {
 }
 
 #[test]
-fn what_is_longer_than_allowed_is_an_error_and_the_session_goes_on() {
+fn too_long_messages_are_errors_and_the_session_continues() {
     let scene = Scene::new();
     let mut client = begin(&mut scene.wrap(&[&scene.text("project")]), Says::Nothing, &[]);
     for tool in ["big", "compact"] {

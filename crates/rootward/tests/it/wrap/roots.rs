@@ -144,7 +144,7 @@ fn a_root_for_reading_refuses_writes() {
 }
 
 #[test]
-fn storms_of_changes_end_in_the_last_roots() {
+fn many_changes_end_in_the_last_roots() {
     let scene = Scene::new();
     for strength in ["auto", "off"] {
         let wrap = &mut scene.wrap(&["--sandbox", strength]);

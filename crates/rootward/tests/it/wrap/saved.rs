@@ -83,7 +83,7 @@ fn a_store_is_followed() {
 
 /// The kernel, too, confines the server to the current roots, even if no call comes.
 #[test]
-fn what_is_taken_back_is_taken_from_a_server_that_nobody_calls() {
+fn removed_roots_are_closed_to_an_idle_server() {
     let scene = Scene::new();
     save(&scene, &[("project", ""), ("other", "")]);
     let mut client = begin(&mut scene.wrap(&[]), Says::Nothing, &[]);

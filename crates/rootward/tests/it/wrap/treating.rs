@@ -67,7 +67,7 @@ fn the_settings_file_says_what_arguments_are_and_a_flag_counts_more() {
 }
 
 #[test]
-fn the_operator_reads_how_to_say_that_it_was_no_path() {
+fn the_operator_gets_the_hint_for_strings_that_are_not_paths() {
     let scene = Scene::new();
     let words = [&*scene.text("project"), "--treat", "ecko.path=text"];
     let mut client = begin(scene.wrap(&words).stderr(Stdio::piped()), Says::Nothing, &[]);

@@ -58,7 +58,7 @@ fn enter_alone_marks_nothing() {
 }
 
 #[test]
-fn what_was_typed_ahead_is_no_answer() {
+fn keys_typed_ahead_are_not_an_answer() {
     let stage = stage();
     let mut picker = begin(&stage, &[]);
     // More than one read takes, so that some of it waits in the terminal when the question comes.
@@ -228,7 +228,7 @@ fn lines_typed_ahead_are_no_answer() {
 }
 
 #[test]
-fn where_there_is_nothing_to_choose() {
+fn with_nothing_to_choose() {
     let stage = stage();
     let mut picker = Terminal::start(command(&stage, &["~/notes"]).env("TERM", "dumb"), 80, 24);
     assert_eq!(picker.ends(), Some(1));

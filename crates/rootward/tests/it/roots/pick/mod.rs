@@ -217,7 +217,7 @@ fn for_one_client_only() {
 }
 
 #[test]
-fn a_place_below_another_that_gives_more() {
+fn a_root_below_another_with_more_access() {
     let stage = stage();
     for root in ["~/src", "~/src/app:ro"] {
         assert_eq!(stage.run(["roots", "add", root, "--yes"]).code, Some(0));
