@@ -220,7 +220,7 @@ pub(crate) struct Server {
 impl Server {
     /// What sessions of this party know about the server before it runs.
     // SECURITY: a server's lists may mention one principal's files, which no other principal may see
-    // (test: what_a_server_told_one_principal_no_other_hears)
+    // (test: what_a_server_told_one_principal_is_hidden_from_others)
     fn memory_of(&mut self, party: &Party) -> &mut Arc<Memory> {
         match &party.principal {
             Some(principal) => self.of_principals.entry(Arc::clone(&principal.name)).or_default(),

@@ -52,7 +52,7 @@ impl CommonRoots {
     pub(super) fn new(guard: &Guard, list: &[PlacedRoot]) -> CommonRoots {
         let told = |placed: &PlacedRoot| {
             // SECURITY: without this, a read-only root would become fully accessible
-            // (test: what_clients_share_for_reading_is_shared_for_reading)
+            // (test: a_read_only_root_is_read_only_in_a_shared_process)
             let access = json!({keys::ACCESS: placed.root.access});
             let mut root = json!({"uri": placed.root.uri()?.as_str(), "_meta": access});
             if let Some(name) = &placed.root.name {
@@ -344,7 +344,7 @@ impl Shared {
                 self.tell_those(envelope, |member| level.is_none() || member.level.is_none() || level >= member.level);
             }
             // SECURITY: other notifications may be about one client's call
-            // (test: what_concerns_one_client_is_not_told_to_all)
+            // (test: notifications_that_may_concern_one_client_reach_nobody)
             _ if LISTS.iter().any(|list| list.changed == method) => self.tell_those(envelope, |_| true),
             _ => {}
         }

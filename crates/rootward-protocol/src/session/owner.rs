@@ -397,7 +397,7 @@ impl SessionGuard {
         };
         let guard = match &self.published {
             // SECURITY: the previous guard must not be reused if a place in its roots was closed
-            // (test: what_is_closed_meanwhile_is_closed)
+            // (test: a_path_closed_during_the_session_is_refused)
             Some(before)
                 if before.generation() == generation
                     && Arc::ptr_eq(&before.guard().restrictions(), &self.given.restrictions) =>
