@@ -67,7 +67,7 @@ impl CommonRoots {
 
 impl Common {
     // SECURITY: clients share a process only if they have the same access and the same principal
-    // (test: clients_with_other_roots_do_not_share, principals_never_share_a_process)
+    // (test: clients_with_different_roots_do_not_share_a_process, principals_never_share_a_process)
     pub(super) fn is(&self, other: &Common) -> bool {
         let same_roots = match (&self.roots, &other.roots) {
             (None, None) => true,
@@ -312,7 +312,7 @@ impl Shared {
                 message::result(id.as_str(), list)
             }
             // SECURITY: a question during one client's call must not be answered by another client
-            // (test: a_shared_server_asks_nobody)
+            // (test: a_shared_server_cannot_ask_clients)
             _ => {
                 let says = "several clients share this server, so it cannot ask one of them";
                 message::error(id.as_str(), METHOD_NOT_FOUND, says, None)

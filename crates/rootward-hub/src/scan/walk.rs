@@ -438,7 +438,7 @@ impl Walk<'_> {
     fn down(&mut self) -> Result<(), ScanError> {
         self.depth += 1;
         // SECURITY: parsers differ in their depth limit, and deep recursion would exhaust the stack
-        // (test: params_that_read_two_ways_are_refused)
+        // (test: ambiguous_params_are_refused)
         if self.depth > DEEPEST { Err(ScanError::TooDeep) } else { Ok(()) }
     }
 
@@ -498,7 +498,7 @@ impl Walk<'_> {
         }
         self.text_depth += 1;
         // SECURITY: servers that take lists also accept them as JSON in a string
-        // (test: json_within_strings_is_looked_into)
+        // (test: json_within_strings_is_searched)
         self.value(&mut Cursor::new(raw.get()), place)?;
         self.text_depth -= 1;
         // SECURITY: a JSON parser rejects the other trimmed characters, and the server may then use the text as a
@@ -545,7 +545,7 @@ impl Keys {
         key.hash(&mut hasher);
         let hash = hasher.finish();
         if self.count < self.few.len() {
-            // SECURITY: parsers differ in which of two values they use (test: params_that_read_two_ways_are_refused)
+            // SECURITY: parsers differ in which of two values they use (test: ambiguous_params_are_refused)
             if self.few[..self.count].contains(&hash) {
                 return Err(ScanError::DuplicateKey(key.to_owned()));
             }

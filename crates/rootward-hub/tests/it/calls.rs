@@ -85,7 +85,7 @@ fn what_lies_outside_does_not() {
 }
 
 #[test]
-fn json_within_strings_is_looked_into() {
+fn json_within_strings_is_searched() {
     let yard = Yard::new("rw");
     for arguments in [
         json!({"paths": "[\"{T}/outside\"]"}),
@@ -573,7 +573,7 @@ fn the_schema_and_the_user_have_their_say() {
 }
 
 #[test]
-fn params_that_read_two_ways_are_refused() {
+fn ambiguous_params_are_refused() {
     let check = |params: &str, says: &str| {
         let params = RawValue::from_string(params.to_owned()).unwrap();
         let error = scan(&Call { method: "tools/call", params: Some(&params), tool: None }, &mut |_| {}).unwrap_err();

@@ -154,7 +154,7 @@ impl Line for Wire {
 }
 
 #[test]
-fn every_transcript_is_kept_to() {
+fn every_transcript_plays_as_written() {
     let report = transcript::play_all(Side::Library, |transcript| transcript::play(transcript, &mut Rooted::new()));
     let report = report.unwrap();
     println!("{report}");

@@ -255,7 +255,7 @@ fn a_log_that_cannot_be_read() {
 
 /// Control characters in a path, in a tool name and, if somebody forged the log, in any other member.
 #[test]
-fn nothing_on_record_moves_the_cursor() {
+fn no_entry_moves_the_cursor() {
     let stage = Stage::new();
     let path = "/p/\u{1b}[2J\n2100-01-01T00:00:00.000Z  allow  `/etc`  by `x`, session 1\r\u{202e}\u{9b}1A\u{7f}";
     let requester = "tools/call \u{1b}]0;x\u{7}`, session 7\u{9b}2J\u{2066}";

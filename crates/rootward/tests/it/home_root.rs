@@ -91,7 +91,7 @@ fn the_next_start_obeys_nothing_that_was_planted() {
 }
 
 #[test]
-fn the_usual_places_are_closed_where_a_variable_moves_them() {
+fn the_usual_places_are_closed_even_if_a_variable_moves_them() {
     let stage = stage();
     let variables = ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"];
     let elsewhere = stage.path("elsewhere");

@@ -217,7 +217,7 @@ fn the_compact_form_holds_paths_as_well() {
 }
 
 #[test]
-fn a_configuration_is_checked_and_its_mistakes_are_told() {
+fn a_configuration_is_checked_and_its_mistakes_are_reported() {
     let scene = Scene::new();
     let run = hub(&scene, &two(&scene), &["--check", "--json"]).output().unwrap();
     assert_eq!(run.status.code(), Some(0), "{run:?}");

@@ -12,7 +12,7 @@ fn the_first_source_with_roots_counts() {
 }
 
 #[test]
-fn the_fallback_directory_stands_in() {
+fn the_fallback_directory_is_used_without_other_roots() {
     let stage = Stage::new().with_settings("fallback_dir = '[STAGE]/project'");
     assert_told!("settings_fallback", stage, ["explain", "README.md"]);
     // The fallback does not apply if only the ceiling counts.

@@ -17,7 +17,7 @@ fn settings(place: &Place, text: &str) {
 }
 
 #[test]
-fn a_refusal_is_an_error_where_the_settings_say_so() {
+fn a_refusal_is_an_error_if_the_settings_say_so() {
     let place = Place::new();
     settings(&place, "refusal = 'error'");
     let mut client = place.serve(&[&place.text("root")]);

@@ -100,7 +100,7 @@ fn a_client_that_never_names_its_roots_gets_lists_all_the_same() {
 }
 
 #[test]
-fn a_storm_of_changes_is_one_question_and_one_new_server() {
+fn many_changes_cause_one_question_and_one_new_server() {
     let mut play = Play::begun(Change::NewChild, Client::WithRoots);
     play.heard();
     play.started();

@@ -260,7 +260,7 @@ fn a_missing_answer_is_asked_for_again() {
 }
 
 #[test]
-fn a_round_is_gone_through_once() {
+fn a_round_can_be_answered_only_once() {
     let (mut play, _) = holding();
     play.server(0, &question(7, "elicitation/create"));
     let asked = play.answer(2)["result"].clone();

@@ -44,7 +44,7 @@ fn clients_with_the_same_roots_share_a_process() {
 }
 
 #[test]
-fn clients_with_other_roots_do_not_share() {
+fn clients_with_different_roots_do_not_share_a_process() {
     let mut play = shared(Isolation::Roots, None);
     let both = clients(&mut play, ["one", "two"]);
     for client in both {
@@ -145,7 +145,7 @@ fn clients_that_share_hear_only_their_own() {
 }
 
 #[test]
-fn a_shared_server_asks_nobody() {
+fn a_shared_server_cannot_ask_clients() {
     let mut play = shared(Isolation::All, Some("one"));
     let both = clients(&mut play, ["two", "two"]);
     play.client = both[0];

@@ -64,7 +64,7 @@ fn a_yes_is_given_to_what_was_shown() {
 }
 
 #[test]
-fn more_takes_a_yes_and_less_does_not() {
+fn more_access_needs_a_yes_and_less_does_not() {
     let stage = Stage::new();
     assert_eq!(stage.run(["roots", "add", "src", "--close", "*.pem", "--read-only", "x", "--yes"]).code, Some(0));
     let check = |arguments: &[&str], code: i32| {

@@ -340,7 +340,7 @@ fn the_yes_flag_answers_the_questions() {
 }
 
 #[test]
-fn a_yes_beforehand_is_none_to_a_project() {
+fn the_yes_flag_does_not_cover_a_project() {
     let stage = stage();
     let run =
         stage.run(["roots", "import", "--project", ".", "--add", "--yes", "--from", "vscode", "--from", "claude-code"]);

@@ -51,7 +51,7 @@ fn doctor_shows_them() {
 }
 
 #[test]
-fn a_damaged_store_is_no_empty_store() {
+fn a_damaged_store_is_not_an_empty_store() {
     let stage = stage_with("version = 1\n[[root]]\npath = '[STAGE]/project/src'\n[[root]]\n");
     let fallback = stage.path("project");
     let stage = stage.with("ROOTWARD_FALLBACK_DIR", fallback);

@@ -38,7 +38,7 @@ fn stage_with(text: &str) -> Stage {
 }
 
 #[test]
-fn a_root_from_its_first_day_to_its_last() {
+fn the_life_of_a_saved_root() {
     let stage = Stage::new();
     assert_roots_told!(
         "roots_life",
@@ -64,7 +64,7 @@ fn a_root_from_its_first_day_to_its_last() {
 }
 
 #[test]
-fn places_that_are_not_for_sharing() {
+fn places_that_cannot_be_shared() {
     let stage = Stage::new();
     fs::create_dir_all(stage.path("home/.config/rootward")).unwrap();
     assert_roots_told!(

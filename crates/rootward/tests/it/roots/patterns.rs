@@ -58,7 +58,7 @@ fn the_life_of_a_saved_pattern() {
 }
 
 #[test]
-fn a_pattern_takes_no_force() {
+fn a_pattern_cannot_be_forced() {
     let stage = stage();
     let check = |words: &[&str], says: &str| {
         let ran = stage.run([&["roots", "add", "--yes"], words].concat());

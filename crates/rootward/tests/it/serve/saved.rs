@@ -160,7 +160,7 @@ fn a_damaged_store_takes_nothing_and_opens_nothing() {
 
 /// If the operator names roots, saved roots are ignored, but their restrictions apply.
 #[test]
-fn what_is_closed_below_saved_roots_is_followed_whoever_names_roots() {
+fn restrictions_of_saved_roots_apply_whoever_names_roots() {
     let place = place();
     let mut client = place.serve(&[&place.text("root/one")]);
     let [file, closed] = ["root/one/f", "root/one/x.sealed"].map(|name| place.text(name));

@@ -55,7 +55,7 @@ fn a_server_needs_no_dashes_before_its_command() {
 }
 
 #[test]
-fn roots_stand_in_arguments_and_variables() {
+fn placeholders_for_roots_work_in_arguments_and_variables() {
     let scene = Scene::new();
     let (project, other) = (scene.text("project"), scene.text("other"));
     for strength in ["auto", "off"] {

@@ -147,7 +147,7 @@ fn a_store_that_another_program_changes_meanwhile() {
 }
 
 #[test]
-fn what_is_gone_or_not_for_sharing() {
+fn missing_and_unshareable_directories() {
     let stage = stage();
     stage.write("home/src/all.code-workspace", r#"{"folders": [{"path": "/srv/elsewhere"}]}"#);
     let mut picker = begin(&stage, &[]);
@@ -218,7 +218,7 @@ fn terminals_that_only_print_lines() {
 }
 
 #[test]
-fn lines_typed_ahead_are_no_answer() {
+fn lines_typed_ahead_are_not_an_answer() {
     let stage = stage();
     let mut picker = in_lines(&stage, "dumb", "1\ny\ny\n");
     picker.sees(&["share it? [y/N]"]);

@@ -133,7 +133,7 @@ fn a_newcomer_picks_two_projects_and_serves_just_those() {
 }
 
 #[test]
-fn what_is_saved_is_marked_and_can_be_taken_back() {
+fn saved_roots_are_marked_and_can_be_removed() {
     let stage = stage();
     for root in ["~/src/shop:ro", "~/notes:ro", "~/src/tool"] {
         assert_eq!(stage.run(["roots", "add", root, "--yes"]).code, Some(0));
