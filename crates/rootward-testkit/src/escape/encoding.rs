@@ -106,12 +106,12 @@ pub(super) static ROWS: &[Row] = &[
     row("plain-double-encoded", PLAIN, Read, "%252e%252e%252foutside").missing(),
     row(
         "plain-overlong-slash",
-        "CVE-2000-0884: the bytes C0 AF are no slash",
+        "CVE-2000-0884: the bytes C0 AF are not a slash",
         Read,
         "..{x:c0af}outside{x:c0af}secret.txt",
     )
     .missing(),
-    row("plain-overlong-dot", "CVE-2000-0884: the bytes C0 AE are no dot", Read, "{x:c0aec0ae}/outside/secret.txt")
+    row("plain-overlong-dot", "CVE-2000-0884: the bytes C0 AE are not a dot", Read, "{x:c0aec0ae}/outside/secret.txt")
         .missing(),
     row("plain-utf16-slash", "UTF-16 `/` brings a NUL", Read, "..{x:2f00}outside").deny("invalid_path"),
     row("plain-division-slash", LOOKALIKE, Read, "..\u{2215}outside\u{2215}secret.txt").missing(),

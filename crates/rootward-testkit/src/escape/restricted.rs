@@ -1,5 +1,5 @@
-//! Restrictions: secret places stay closed, places that run code for the user stay closed for writing, however they
-//! are reached and however the roots above or below them are named.
+//! Restrictions: secrets stay closed and files that run code for the user stay read-only, whatever path or root leads
+//! to them.
 
 use super::Act::{Append, Copy, CreateNew, List, MakeDirectory, Put, Read, Remove, Rename, Stat};
 use super::{Row, row, rw};
@@ -102,7 +102,7 @@ pub(super) static ROWS: &[Row] = &[
         .to("moved")
         .tree(&[Inside("root/project/.git/hooks/a"), Inside("root/project/x")])
         .deny("restricted"),
-    row("git-removed-whole", "a removal that goes down meets the hooks", Remove, ".git").tree(REPOSITORY).refused(),
+    row("git-removed-whole", "a recursive removal reaches the hooks", Remove, ".git").tree(REPOSITORY).refused(),
     row("git-brought", "design: a move into place: `x` holds `hooks/`", Rename, "x")
         .to("sub/.git")
         .tree(&[Inside("root/x/hooks/pre-commit"), Directory("root/sub")])
@@ -142,8 +142,8 @@ pub(super) static ROWS: &[Row] = &[
         .tree(&[Inside("root/.bashrc")])
         .roots(&[rw("{T}/root/.bashrc")])
         .deny("restricted"),
-    row("bashrc-outside", "outside first: no other code", Put, "../outside/.bashrc").outside(),
-    row("ssh-outside", "outside first: no other code", Read, "../outside/.ssh/id").outside(),
+    row("bashrc-outside", "outside has priority over other codes", Put, "../outside/.bashrc").outside(),
+    row("ssh-outside", "outside has priority over other codes", Read, "../outside/.ssh/id").outside(),
     row("restricted-name-as-link", "removing a link so named", Remove, ".mcp.json")
         .tree(&[Link("root/.mcp.json", "in.txt")])
         .deny("restricted"),
