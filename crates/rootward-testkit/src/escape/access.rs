@@ -32,7 +32,7 @@ pub(super) static ROWS: &[Row] = &[
         .roots(&[ro("{T}/root")])
         .tree(&[Link("root/l", "new.txt")])
         .deny("access_denied"),
-    row("ro-put-outside", "outside has priority over other codes", Put, "../outside/new.txt").roots(&[ro("{T}/root")]).outside(),
+    row("ro-put-outside", "outside takes priority", Put, "../outside/new.txt").roots(&[ro("{T}/root")]).outside(),
     row("rw-nodelete-put-new", NO_DELETE, Put, "new.txt").roots(&[rw_nodelete("{T}/root")]).allow("{T}/root/new.txt"),
     row("rw-nodelete-append", NO_DELETE, Append, "in.txt").roots(&[rw_nodelete("{T}/root")]).allow("{T}/root/in.txt"),
     row("rw-nodelete-create", NO_DELETE, CreateNew, "new.txt")

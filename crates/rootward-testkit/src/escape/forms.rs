@@ -35,7 +35,7 @@ pub(super) static ROWS: &[Row] = &[
         .deny("unsupported_scheme"),
     row("scheme-unknown", SCHEME, Read, "x-y+z.1://{T}/root/in.txt").deny("unsupported_scheme"),
     row("scheme-put", SCHEME, Put, "http://localhost{T}/root/new.txt").deny("unsupported_scheme"),
-    row("scheme-dotless-i", "a Turkish `f\u{131}le` is a name, not a scheme", Read, "f\u{131}le://{T}/outside/secret.txt")
+    row("scheme-dotless-i", "a Turkish `f\u{131}le` is not a scheme", Read, "f\u{131}le://{T}/outside/secret.txt")
         .refused(),
     row("scheme-not-first", "a scheme must come first", Read, "./http://x").missing(),
     row("drive-backslash", FOREIGN, Read, "C:\\Windows\\win.ini").deny("foreign_path"),
@@ -45,7 +45,9 @@ pub(super) static ROWS: &[Row] = &[
     row("share", FOREIGN, Read, "\\\\host\\share\\x").deny("foreign_path"),
     row("share-device", "Windows device namespace", Read, "\\\\.\\PhysicalDrive0").deny("foreign_path"),
     row("share-verbatim", "Windows verbatim path", Read, "\\\\?\\C:\\x").deny("foreign_path"),
-    row("drive-below-dot", "after `./` it is a name", Read, "./C:/x").tree(&[Inside("root/C:/x")]).allow("{T}/root/C:/x"),
+    row("drive-below-dot", "after `./` it is a name", Read, "./C:/x")
+        .tree(&[Inside("root/C:/x")])
+        .allow("{T}/root/C:/x"),
     row("colon-in-name", "a colon does not make a scheme", Read, "notes: today.txt")
         .tree(&[Inside("root/notes: today.txt")])
         .allow("{T}/root/notes: today.txt"),

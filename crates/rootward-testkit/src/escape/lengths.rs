@@ -25,7 +25,8 @@ pub(super) static ROWS: &[Row] = &[
     row("text-of-4096", PATH_MAX, Read, "{T}/root{/=4096}in.txt").deny("invalid_path"),
     row("text-of-4096-relative", PATH_MAX, Read, "{/*0}dir{/=4096}in.txt").deny("invalid_path"),
     row("text-of-4096-outside", PATH_MAX, Read, "{T}/outside{/=4096}secret.txt").deny("invalid_path"),
-    row("text-of-100000", "a peer cannot make the guard allocate without limit", Read, "{a/*50000}x").deny("invalid_path"),
+    row("text-of-100000", "a peer cannot make the guard allocate without limit", Read, "{a/*50000}x")
+        .deny("invalid_path"),
     row("text-of-100000-dotdot", "cut short, it would lead elsewhere", Read, "{../*40000}etc/passwd")
         .deny("invalid_path"),
     row("text-long-dots", PATH_MAX, Read, "{./*1500}in.txt").allow("{T}/root/in.txt"),

@@ -43,9 +43,14 @@ pub(super) static ROWS: &[Row] = &[
         .tree(&[Link("root/l", "../root-evil/secret.txt")])
         .outside(),
     row("link-relative-in", SYMLINK, Read, "l").tree(&[Link("root/l", "dir/in.txt")]).allow("{T}/root/dir/in.txt"),
-    row("link-absolute-in", "openat2(2): RESOLVE_BENEATH refuses a link that stays inside; a guard must not", Read, "l")
-        .tree(&[Link("root/l", "{T}/root/dir/in.txt")])
-        .allow("{T}/root/dir/in.txt"),
+    row(
+        "link-absolute-in",
+        "openat2(2): RESOLVE_BENEATH refuses a link that stays inside; a guard must not",
+        Read,
+        "l",
+    )
+    .tree(&[Link("root/l", "{T}/root/dir/in.txt")])
+    .allow("{T}/root/dir/in.txt"),
     row("link-absolute-in-put", "as above, for writing", Put, "l")
         .tree(&[Link("root/l", "{T}/root/dir/in.txt")])
         .allow("{T}/root/dir/in.txt"),

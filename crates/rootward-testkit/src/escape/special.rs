@@ -25,7 +25,7 @@ pub(super) static ROWS: &[Row] = &[
     row("fifo-through-link", FIFO, Read, "l")
         .tree(&[Fifo("root/f"), Link("root/l", "{T}/root/f")])
         .deny("special_file"),
-    row("fifo-outside-through-link", "outside has priority over other codes", Read, "l")
+    row("fifo-outside-through-link", "outside takes priority", Read, "l")
         .tree(&[Fifo("outside/f"), Link("root/l", "{T}/outside/f")])
         .outside(),
     row("fifo-list", FIFO, List, "f").tree(&[Fifo("root/f")]).error(NotADirectory),

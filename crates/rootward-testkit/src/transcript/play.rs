@@ -110,8 +110,8 @@ impl Play {
                 Received::End => return Err(mismatch("missing frame", &expected, "the end of the connection")),
                 Received::Frame(text) => text,
             };
-            let seen: Value =
-                serde_json::from_str(&text).map_err(|error| mismatch(&format!("not JSON: {error}"), &expected, &text))?;
+            let seen: Value = serde_json::from_str(&text)
+                .map_err(|error| mismatch(&format!("not JSON: {error}"), &expected, &text))?;
             match fit(&mut expected, &seen, &mut self.names) {
                 Err(why) if !connection.sets_aside(&seen) => return Err(mismatch(&why, &expected, &text)),
                 _ => {}
