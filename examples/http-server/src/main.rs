@@ -2,7 +2,7 @@
 //! protocol.
 
 use rmcp::handler::server::wrapper::Parameters;
-use rmcp::{tool, tool_router};
+use rmcp::{ServerHandler, tool, tool_handler, tool_router};
 use rootward_server::{PathError, RootedPath, RootsService};
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
@@ -13,7 +13,7 @@ struct ReadFile {
 
 struct Server;
 
-#[tool_router(server_handler)]
+#[tool_router]
 impl Server {
     #[tool(description = "Read a text file within the roots")]
     fn read_file(Parameters(ReadFile { path }): Parameters<ReadFile>) -> Result<String, PathError> {
@@ -21,6 +21,9 @@ impl Server {
         Ok(String::from_utf8_lossy(&contents).into_owned())
     }
 }
+
+#[tool_handler(name = "http-server")]
+impl ServerHandler for Server {}
 
 #[tokio::main(flavor = "current_thread")]
 #[expect(clippy::print_stdout, reason = "prints its address")]

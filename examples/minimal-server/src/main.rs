@@ -1,7 +1,7 @@
 //! The smallest MCP server that is confined to its client's roots. Its only tool reads a file.
 
 use rmcp::handler::server::wrapper::Parameters;
-use rmcp::{tool, tool_router};
+use rmcp::{ServerHandler, tool, tool_handler, tool_router};
 use rootward_server::{PathError, RootedPath, RootsService};
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
@@ -12,7 +12,7 @@ struct ReadFile {
 
 struct Server;
 
-#[tool_router(server_handler)]
+#[tool_router]
 impl Server {
     #[tool(description = "Read a text file within the roots")]
     fn read_file(Parameters(ReadFile { path }): Parameters<ReadFile>) -> Result<String, PathError> {
@@ -20,6 +20,9 @@ impl Server {
         Ok(String::from_utf8_lossy(&contents).into_owned())
     }
 }
+
+#[tool_handler(name = "minimal-server")]
+impl ServerHandler for Server {}
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
