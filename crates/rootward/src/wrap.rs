@@ -223,10 +223,7 @@ impl Wrap {
             let material = validation.material_ambient();
             learning.end_ambient(&terminal.refused, &withheld, home.as_deref(), &closed, &material)?;
         }
-        if code == 0 && terminal.failure.is_some() && !terminal.ran {
-            return Ok(Outcome::Failed.into());
-        }
-        Ok(code.try_into().unwrap_or(u8::MAX))
+        Ok(terminal.exit_code(code))
     }
 
     /// How the server gets its directories.
@@ -377,6 +374,16 @@ struct Terminal<'t> {
     failure: Option<String>,
     /// Whether the server was ever started.
     ran: bool,
+}
+
+impl Terminal<'_> {
+    /// The exit code. The client may leave before it asks for a server that cannot start.
+    fn exit_code(&self, code: i32) -> u8 {
+        if code == 0 && self.failure.is_some() && !self.ran {
+            return Outcome::Failed.into();
+        }
+        code.try_into().unwrap_or(u8::MAX)
+    }
 }
 
 impl Operator for Terminal<'_> {
