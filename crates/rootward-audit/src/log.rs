@@ -270,7 +270,7 @@ mod tests {
         let verdict = verify_ambient(&files).unwrap();
         let broken: Vec<_> = verdict.breaks.iter().map(|found| (found.file.as_path(), found.line)).collect();
         assert_eq!(broken, [(files[0].path(), 2), (files[2].path(), 2)]);
-        assert_eq!(verdict.lines, 4);
+        assert_eq!(verdict.entries, 1);
     }
 
     /// A file that was listed, and that another process removed because it was old.

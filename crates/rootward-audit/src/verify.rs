@@ -12,8 +12,8 @@ use crate::files::{First, LogFile};
 /// The result of verifying one or more logs.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Verification {
-    /// How many lines are valid.
-    pub lines: usize,
+    /// How many entries are valid. The first line of a file, which describes the file, does not count.
+    pub entries: usize,
     /// How many logs lack their first files, because those were removed by age or by somebody.
     pub cut: usize,
     /// Where logs are broken, at most once per log. Entries after a break cannot be trusted.
@@ -83,7 +83,9 @@ fn follow_ambient(file: &LogFile, before: Option<&(u32, Chain)>, verdict: &mut V
             verdict.breaks.push(Break { file: file.path().to_owned(), line: number, why });
             return Ok(Followed::Broken);
         }
-        verdict.lines += 1;
+        if number > 1 {
+            verdict.entries += 1;
+        }
     }
     if before.is_none() && file.part() > 0 && number > 0 {
         verdict.cut += 1;

@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rmcp::handler::server::tool::IntoCallToolResult;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
-    GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
-    ReadResourceResult, ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool,
-    UnsubscribeRequestParams,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult, CustomRequest,
+    CustomResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities, ServerConfig,
+    SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler};
@@ -150,7 +150,33 @@ fn generation(roots: Option<&Roots>) -> u64 {
     roots.map_or(NO_LIST - 1, Roots::generation)
 }
 
+impl FileServer {
+    /// The error for an unknown tool, with the listed name that is most like it.
+    fn no_tool(&self, name: &str) -> String {
+        const ALIKE: f64 = 0.8;
+        const LONGEST: usize = 64;
+        let wanted = name.get(..LONGEST).unwrap_or(name).to_lowercase();
+        let names = self.surroundings.tools.listed().map(|tool| tool.about.name);
+        let alike = names.map(|name| (strsim::jaro_winkler(&wanted, &name.to_lowercase()), name));
+        match alike.max_by(|one, other| one.0.total_cmp(&other.0)) {
+            Some((likeness, nearest)) if likeness >= ALIKE => {
+                format!("no tool is called `{name}`; did you mean `{nearest}`?")
+            }
+            _ => format!("no tool is called `{name}`"),
+        }
+    }
+}
+
 impl ServerHandler for FileServer {
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let says = format!("method `{}` is not supported", request.method);
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, says, None))
+    }
+
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
@@ -189,7 +215,7 @@ impl ServerHandler for FileServer {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(tool) = self.surroundings.tools.find(&request.name) else {
-            return Err(ErrorData::invalid_params(format!("no tool is called `{}`", request.name), None));
+            return Err(ErrorData::invalid_params(self.no_tool(&request.name), None));
         };
         let peer = (self.tells == Tells::AfterCalls).then(|| context.peer.clone());
         let call = Call::new(context, Arc::clone(&self.surroundings));

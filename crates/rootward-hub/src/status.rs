@@ -58,9 +58,9 @@ pub struct RunningServer {
 #[serde(rename_all = "camelCase")]
 pub struct RunningRoot {
     /// The path.
-    pub place: String,
-    /// The allowed access, in words.
-    pub access: String,
+    pub path: String,
+    /// The words of the allowed access.
+    pub access: Vec<String>,
     /// The operator's pattern that matched this directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
@@ -166,7 +166,7 @@ mod tests {
         let place = directory.path().join("running");
         assert_eq!(running_ambient(&place).unwrap(), []);
         let mut file = StatusFile::new_ambient(&place, Kind::Hub).unwrap();
-        let root = RunningRoot { place: "/srv".to_owned(), access: "read".to_owned(), pattern: None };
+        let root = RunningRoot { path: "/srv".to_owned(), access: vec!["read".to_owned()], pattern: None };
         let server = RunningServer {
             name: "a".to_owned(),
             process: 7,

@@ -22,12 +22,24 @@ use crate::rooted::{Asks, Rooted};
 /// Why a session failed.
 #[derive(Error, Debug)]
 pub enum SessionError {
-    /// The client did not speak MCP, or disconnected immediately.
+    /// The client left without a word.
+    #[error("the client disconnected before `initialize`")]
+    Disconnected,
+    /// The client did not speak MCP.
     #[error("the client did not begin a session")]
     NotBegun(#[source] Box<ServerInitializeError>),
     /// The session was aborted.
     #[error("the session broke off")]
     BrokenOff(#[source] JoinError),
+}
+
+impl From<ServerInitializeError> for SessionError {
+    fn from(error: ServerInitializeError) -> SessionError {
+        match error {
+            ServerInitializeError::ConnectionClosed(_) => SessionError::Disconnected,
+            other => SessionError::NotBegun(Box::new(other)),
+        }
+    }
 }
 
 impl<H: ServerHandler> Rooted<H> {
@@ -47,7 +59,7 @@ impl<H: ServerHandler> Rooted<H> {
         let may_rest = Arc::new(AtomicBool::new(false));
         // Boxed so that the session does not keep the memory of the handshake.
         let begun = Box::pin(begin(&rooted, &to_client, from_client, &may_rest)).await;
-        let (mut running, mut rested) = begun.map_err(|error| SessionError::NotBegun(Box::new(error)))?;
+        let (mut running, mut rested) = begun?;
         let client = running.peer().peer_info();
         // A modern request says nothing about its client that would apply to the next request.
         may_rest.store(client.is_some(), Ordering::Relaxed);

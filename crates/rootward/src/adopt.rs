@@ -129,6 +129,10 @@ impl Adopt {
         let mut gathered = gathering::gather_ambient(&target, way, &desk, &caller)?;
         if gathered.is_empty() {
             message::error("no config file of a client was found");
+            message::line("looked at:");
+            for file in gathering::looked_at(&target, &desk) {
+                message::line(&format!("  {}", desk.shown(&file)));
+            }
             message::hints(&["name one: `rootward adopt FILE`".to_owned()]);
             return Ok(Outcome::Denied);
         }
@@ -256,9 +260,7 @@ fn hints(gathered: &Gathered) -> Vec<String> {
     }
     let failed = gathered.servers().any(|(_, server)| matches!(server.tried, Some(Tried::Fails { .. })));
     if failed {
-        hints.push(
-            "`rootward adopt --undo` reverts it; `rootward wrap --help` lists what a server can be given".to_owned(),
-        );
+        hints.push("`rootward wrap --help` lists what a server can be given".to_owned());
     }
     hints
 }

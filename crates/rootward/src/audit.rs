@@ -24,7 +24,8 @@ use crate::message::{self, Hinted};
 
 /// Show the audit log, follow it, or verify that it is intact
 ///
-/// A server built on `rootward-server` keeps a log if its author turns it on. The log is in
+/// `rootward wrap`, `rootward hub` and `rootward serve` record every decision, and `rootward roots` every change. A
+/// server built on `rootward-server` does so if its author turns it on. The log is in
 /// `$XDG_STATE_HOME/rootward/audit/` (`~/.local/state/rootward/audit/` unless set), outside every root.
 #[derive(Args, Debug)]
 pub(crate) struct Audit {

@@ -15,7 +15,7 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context, Result, anyhow};
 use clap::Args;
 use rootward_core::session::Sources;
 use rootward_core::{PlacedRoot, Shown, Validation};
@@ -35,7 +35,7 @@ use crate::sandbox::told as sandbox_told;
 use crate::saved::AskingAs;
 use crate::settings::read_text_ambient;
 #[cfg(feature = "http")]
-pub(crate) use http::{FrontProcess, VERB as FRONT};
+pub(crate) use http::FrontProcess;
 use preparing::Preparing;
 use reloading::{Reloading, Stamp};
 
@@ -115,6 +115,7 @@ impl Hub {
         let mut checked = Vec::new();
         for server in config.enabled() {
             let prepared = preparing.server_ambient(server);
+            let prepared = if self.check { prepared.and_then(found_ambient) } else { prepared };
             checked.push(told::Checked::new(server, prepared.as_ref()));
             match prepared {
                 Ok(prepared) => servers.push(prepared),
@@ -163,10 +164,10 @@ impl Hub {
         let code = match http {
             // Saved roots are only for clients on this machine.
             Some(http) => http::run(ConfiguredHub { follow: None, ..hub }, http, &mut Terminal)?,
-            None => hub.run(&mut Terminal)?,
+            None => run_stdio(hub)?,
         };
         #[cfg(not(feature = "http"))]
-        let code = hub.run(&mut Terminal)?;
+        let code = run_stdio(hub)?;
         Ok(code.try_into().unwrap_or(u8::MAX))
     }
 
@@ -174,13 +175,16 @@ impl Hub {
     #[cfg(feature = "serve")]
     fn serve_files(self, ground: &Ground) -> Result<u8> {
         message::line_in_passing(&format!(
-            "note: no server is configured, so this serves Rootward's own file tools; name servers in `{}` or with `--config FILE`",
+            "note: no server is configured, so the hub serves Rootward's own file tools; name servers in `{}` or with `--config FILE`",
             usual_file(ground)
         ));
         if self.check {
-            return Ok(told::write(&[], self.json, &mut io::stdout().lock())?.into());
+            if self.json {
+                told::write(&[], true, &mut io::stdout().lock())?;
+            }
+            return Ok(Outcome::Done.into());
         }
-        let serve = crate::serve::Serve::new(self.roots, self.asking, self.recording);
+        let serve = crate::serve::Serve::for_hub(self.roots, self.asking, self.recording);
         #[cfg(feature = "http")]
         let serve = serve.over(self.http);
         Ok(serve.run()?.into())
@@ -208,7 +212,12 @@ impl Hub {
         let text = match read_text_ambient(&path, LONGEST_FILE as u64) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound && !is_named => return Ok(None),
-            Err(error) => return Err(anyhow!("configuration `{}` cannot be read: {error}", Shown::new(&path))),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return Err(anyhow!("configuration `{}` does not exist", Shown::new(&path)));
+            }
+            Err(error) => {
+                return Err(error).with_context(|| format!("configuration `{}` cannot be read", Shown::new(&path)));
+            }
         };
         refuse_planted(ground, &path)?;
         let config = HubConfig::read(&text).map_err(|error| wrong(&path, &error))?;
@@ -231,6 +240,19 @@ impl Hub {
     fn follow_ambient(&self, _: Ground, _: Sources) -> Result<Option<Box<dyn Lookout>>> {
         Ok(None)
     }
+}
+
+/// The server, if its program exists.
+fn found_ambient(server: HubServer) -> Result<HubServer> {
+    match server.launch.find_program_ambient() {
+        Ok(()) => Ok(server),
+        Err(error) => Err(sandbox_told::not_started(&server.launch.program, error)),
+    }
+}
+
+fn run_stdio(hub: ConfiguredHub) -> io::Result<i32> {
+    message::warn_on_terminal("hub");
+    hub.run(&mut Terminal)
 }
 
 fn wrong(path: &Path, error: &ConfigError) -> anyhow::Error {

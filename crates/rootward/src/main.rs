@@ -61,7 +61,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-/// Decides paths against the directories a user shares
+/// Confine MCP servers to the directories you choose
 #[derive(Parser)]
 #[command(
     name = "rootward",
@@ -109,10 +109,6 @@ enum Verb {
     #[cfg(feature = "connect")]
     #[command(hide = true)]
     Connect(connect::Connect),
-    /// Read from the network on behalf of a hub
-    #[cfg(all(feature = "wrap", feature = "http"))]
-    #[command(hide = true, name = hub::FRONT)]
-    Front(hub::FrontProcess),
     /// Serve files over MCP, on standard input and output or over HTTP
     #[cfg(feature = "serve")]
     Serve(serve::Serve),
@@ -130,9 +126,9 @@ enum Verb {
     Recipe(recipe::RecipeCommand),
     /// Show the audit log, follow it, or verify that it is intact
     Audit(audit::Audit),
-    /// List or remove the packages that servers were started from
+    /// List or remove the packages that `npx`, `uvx` and similar commands run
     Cache(cache::Cache),
-    /// Show which servers run now, and what each may touch
+    /// Show which servers run now, and what each may access
     #[cfg(feature = "wrap")]
     Status(status::Status),
     /// Show what this machine can enforce, and each setting with its source
@@ -177,6 +173,10 @@ impl From<Outcome> for u8 {
 fn main() -> ExitCode {
     // Confining a command needs a single-threaded process: this program, started again.
     rootward_sandbox::launcher();
+    #[cfg(all(feature = "wrap", feature = "http"))]
+    if let Some(front) = hub::FrontProcess::asked_for(std::env::args_os()) {
+        return exit_code(front.run().map(u8::from));
+    }
     let words = match command_words::arranged_ambient(std::env::args_os()) {
         Ok(words) => words,
         Err(mistake) => {
@@ -186,7 +186,11 @@ fn main() -> ExitCode {
     };
     let CommandLine { version, verb } = CommandLine::parse_from(words);
     // `clap` guarantees that there is a verb or `--version`.
-    let code = verb.map_or_else(|| version.run().map(u8::from), Verb::run);
+    exit_code(verb.map_or_else(|| version.run().map(u8::from), Verb::run))
+}
+
+/// Prints the error, if there is one.
+fn exit_code(code: Result<u8>) -> ExitCode {
     ExitCode::from(code.unwrap_or_else(|error| {
         message::failure(&error);
         Outcome::Failed.into()
@@ -203,8 +207,6 @@ impl Verb {
             Verb::Serve(serve) => serve.run(),
             #[cfg(feature = "connect")]
             Verb::Connect(connect) => connect.run(),
-            #[cfg(all(feature = "wrap", feature = "http"))]
-            Verb::Front(front) => front.run(),
             Verb::Check(check) => check.run(),
             Verb::Explain(explain) => explain.run(),
             #[cfg(feature = "roots")]

@@ -4,7 +4,7 @@
 
 use std::ffi::OsStr;
 use std::fmt::{self, Display};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -42,6 +42,16 @@ pub(crate) fn error(text: &str) {
 /// Something was left out; the program continues without it.
 pub(crate) fn warning(text: &str) {
     line(&format!("warning: {text}"));
+}
+
+/// Warns a person who runs a verb that a client should start.
+#[cfg(any(feature = "serve", feature = "wrap"))]
+pub(crate) fn warn_on_terminal(verb: &str) {
+    if io::stdin().is_terminal() {
+        warning(&format!(
+            "`rootward {verb}` speaks MCP on standard input; add it to a client's settings instead of running it here"
+        ));
+    }
 }
 
 /// Hints, after a blank line.

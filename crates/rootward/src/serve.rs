@@ -4,7 +4,6 @@
 mod http;
 
 use std::ffi::OsString;
-use std::io::IsTerminal;
 use std::sync::Arc;
 #[cfg(feature = "roots")]
 use std::sync::{Mutex, PoisonError};
@@ -45,6 +44,7 @@ const TO_FINISH: Duration = Duration::from_secs(2);
 /// Offers the tools of the reference file server and more. Put `rootward serve` into a client's settings: it serves
 /// the client's roots, limited to the directories named here.
 #[derive(Args, Debug)]
+#[command(after_help = "Exit codes: 0 the client left, 2 wrong use or failure")]
 pub(crate) struct Serve {
     /// A directory or file that limits what the client may share, with `:ro` (read), `:rw` (read, write, delete; the
     /// default), `:rw-nodelete` (read, write) or `:rwx` (all) at its end. If the client names no roots, these are
@@ -63,12 +63,15 @@ pub(crate) struct Serve {
     #[cfg(feature = "http")]
     #[command(flatten)]
     http: HttpFlags,
+    /// The verb that the user typed.
+    #[arg(skip = "serve")]
+    verb: &'static str,
 }
 
 impl Serve {
-    /// The server for these roots.
+    /// The server for these roots, as a hub without a configuration runs it.
     #[cfg(feature = "wrap")]
-    pub(crate) fn new(roots: Vec<OsString>, asking: AskingAs, recording: Recording) -> Serve {
+    pub(crate) fn for_hub(roots: Vec<OsString>, asking: AskingAs, recording: Recording) -> Serve {
         Serve {
             roots,
             tools: Vec::new(),
@@ -77,6 +80,7 @@ impl Serve {
             recording,
             #[cfg(feature = "http")]
             http: HttpFlags::default(),
+            verb: "hub",
         }
     }
 
@@ -97,9 +101,7 @@ impl Serve {
             return self.run_http(&ground, http, files).map(|()| Outcome::Done);
         }
         let service = RootsService::new(self.settings(&ground)?);
-        if std::io::stdin().is_terminal() {
-            message::warning("this speaks MCP on standard input: put `rootward serve` into a client's settings");
-        }
+        message::warn_on_terminal(self.verb);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let follow = self.follow_ambient(ground, &service)?;
         let outcome = runtime.block_on(serve(service, files, follow));

@@ -5,8 +5,9 @@ use std::io::{self, Write};
 use anyhow::{Result, anyhow};
 use clap::Args;
 use rootward_core::Shown;
-use rootward_hub::status::{Kind, Running, running_ambient};
+use rootward_hub::status::{Kind, Running, RunningServer, running_ambient};
 use rootward_sandbox::Strength;
+use serde::Serialize;
 
 use crate::Outcome;
 use crate::ground::Ground;
@@ -16,7 +17,7 @@ use crate::ground::Ground;
 /// Shows every running `rootward wrap` and `rootward hub` of this user, with their servers, the servers' directories
 /// and how each server is confined.
 #[derive(Args, Debug)]
-#[command(after_help = "Exit codes: 0 something runs, 1 nothing does, 2 failure")]
+#[command(after_help = "Exit codes: 0 a `wrap` or a `hub` runs, 1 none does, 2 failure")]
 pub(crate) struct Status {
     /// Print JSON
     #[arg(long)]
@@ -37,15 +38,29 @@ impl Status {
             .map_err(|error| anyhow!("`{}` cannot be read: {error}", Shown::new(&directory)))?;
         let mut out = io::stdout().lock();
         if self.json {
-            writeln!(out, "{}", serde_json::to_string_pretty(&running)?)?;
+            writeln!(out, "{}", serde_json::to_string_pretty(&running.iter().map(Told::new).collect::<Vec<_>>())?)?;
         } else if running.is_empty() {
-            writeln!(out, "nothing runs")?;
+            writeln!(out, "no `rootward wrap` or `rootward hub` is running")?;
         } else {
             for running in &running {
                 write(running, &mut out)?;
             }
         }
         Ok(if running.is_empty() { Outcome::Denied } else { Outcome::Done })
+    }
+}
+
+/// A running `wrap` or `hub`, for programs.
+#[derive(Serialize)]
+struct Told<'r> {
+    process: u32,
+    kind: Kind,
+    servers: &'r [RunningServer],
+}
+
+impl<'r> Told<'r> {
+    fn new(running: &'r Running) -> Told<'r> {
+        Told { process: running.process, kind: running.kind, servers: &running.servers }
     }
 }
 
@@ -70,7 +85,8 @@ fn write(running: &Running, out: &mut impl Write) -> io::Result<()> {
         }
         for root in &server.roots {
             let by = root.pattern.as_ref().map(|pattern| format!(", by `{}`", Shown::new(pattern))).unwrap_or_default();
-            writeln!(out, "    {} ({}){by}", Shown::new(&root.place), root.access)?;
+            let access = if root.access.is_empty() { "none".to_owned() } else { root.access.join(", ") };
+            writeln!(out, "    {} ({access}){by}", Shown::new(&root.path))?;
         }
     }
     Ok(())

@@ -8,8 +8,11 @@ use std::ffi::{OsStr, OsString};
 use rootward_core::Shown;
 use rootward_sandbox::{PassedVariable, withheld_variables};
 
-/// How many names are in the line.
+/// How many names the line has, if they look like secrets.
 const MOST: usize = 8;
+
+/// How many names the line has, whatever they look like.
+const FEW: usize = 3;
 
 /// What shells, terminals and desktops set for every program, and no server needs.
 const EVERYDAY: [&str; 32] = [
@@ -85,18 +88,24 @@ pub(crate) fn worth_telling(
     names
 }
 
-/// One line about them, if there are any.
+/// One line about them, if there are any. Of many, it names only those that look like secrets.
 pub(crate) fn line(names: &[String]) -> Option<String> {
     let first = names.first()?;
-    let shown = names.iter().take(MOST).map(String::as_str).collect::<Vec<_>>().join(", ");
-    Some(match names.len() {
-        1 => format!("note: 1 variable is withheld: {first}; pass it with --env {first}"),
-        count if count <= MOST => {
-            format!("note: {count} variables are withheld: {shown}; pass one with --env {first}")
+    let count = names.len();
+    let secrets = names.iter().take(MOST).take_while(|name| looks_secret(name)).count();
+    let shown = if count <= FEW { count } else { secrets };
+    let listed = names[..shown].join(", ");
+    Some(match (count, shown) {
+        (1, _) => format!("note: 1 variable is withheld: {first}; pass it with --env {first}"),
+        (_, 0) => {
+            format!("note: {count} variables are withheld; `rootward doctor` names them; pass one with --env NAME")
         }
-        count => format!(
-            "note: {count} variables are withheld: {shown} and {} more; `rootward doctor` names all; pass one with --env {first}",
-            count - MOST
+        _ if shown == count => {
+            format!("note: {count} variables are withheld: {listed}; pass one with --env {first}")
+        }
+        _ => format!(
+            "note: {count} variables are withheld: {listed} and {} more; `rootward doctor` names all; pass one with --env {first}",
+            count - shown
         ),
     })
 }
@@ -138,10 +147,17 @@ mod tests {
         let check = |count: usize, expect: &str| assert_eq!(line(&names(count)).as_deref(), Some(expect));
         check(1, "note: 1 variable is withheld: N0; pass it with --env N0");
         check(2, "note: 2 variables are withheld: N0, N1; pass one with --env N0");
-        check(
-            11,
-            "note: 11 variables are withheld: N0, N1, N2, N3, N4, N5, N6, N7 and 3 more; `rootward doctor` names all; \
-             pass one with --env N0",
+        check(11, "note: 11 variables are withheld; `rootward doctor` names them; pass one with --env NAME");
+        let with = |secrets: usize, others: usize| {
+            let secrets = (0..secrets).map(|number| format!("T{number}_TOKEN"));
+            line(&secrets.chain(names(others)).collect::<Vec<String>>()).unwrap()
+        };
+        assert_eq!(
+            with(2, 9),
+            "note: 11 variables are withheld: T0_TOKEN, T1_TOKEN and 9 more; `rootward doctor` names all; pass one with \
+             --env T0_TOKEN"
         );
+        assert!(with(4, 0).starts_with("note: 4 variables are withheld: T0_TOKEN, T1_TOKEN, T2_TOKEN, T3_TOKEN; pass"));
+        assert!(with(9, 9).contains("T7_TOKEN and 10 more;"));
     }
 }

@@ -23,6 +23,7 @@ use rootward_hub::wrap::{
 };
 use rootward_sandbox::{Enforcement, Refused, StartError, Trace};
 
+use crate::Outcome;
 use crate::command_words::{Verb, no_command};
 use crate::confinement_flags::{ConfinementFlags, Wanted};
 use crate::ground::Ground;
@@ -203,9 +204,14 @@ impl Wrap {
         let closed = Arc::new(ground.restrictions().for_processes());
         let offers_roots = self.get_roots || ground.settings.get_roots.value;
         let follow = self.follow_ambient(ground, &rules)?;
+        message::warn_on_terminal("wrap");
         message::never_wait();
         let trace = if self.trace { Trace::On } else { Trace::Off };
-        let mut terminal = Terminal { home: home.as_deref(), trace, refused: Vec::new() };
+        let mut terminal = Terminal { home: home.as_deref(), trace, refused: Vec::new(), failure: None, ran: false };
+        // The operator is told now, a client when it connects.
+        if let Err(error) = launch.find_program_ambient() {
+            terminal.not_started(&launch, error);
+        }
         let wrapped = Wrapped { rules, launch, handshakes, status, longest: LONGEST, follow };
         let code = if offers_roots {
             ConfiguredHub::of_one(wrapped).run(&mut terminal)?
@@ -217,7 +223,7 @@ impl Wrap {
             let material = validation.material_ambient();
             learning.end_ambient(&terminal.refused, &withheld, home.as_deref(), &closed, &material)?;
         }
-        Ok(code.try_into().unwrap_or(u8::MAX))
+        Ok(terminal.exit_code(code))
     }
 
     /// How the server gets its directories.
@@ -358,17 +364,37 @@ struct Terminal<'t> {
     trace: Trace,
     /// What all traced servers were refused.
     refused: Vec<Refused>,
+    /// The last reason why the server was not started.
+    failure: Option<String>,
+    /// Whether the server was ever started.
+    ran: bool,
+}
+
+impl Terminal<'_> {
+    /// The exit code. The client may leave before it asks for a server that cannot start.
+    fn exit_code(&self, code: i32) -> u8 {
+        if code == 0 && self.failure.is_some() && !self.ran {
+            return Outcome::Failed.into();
+        }
+        code.try_into().unwrap_or(u8::MAX)
+    }
 }
 
 impl Operator for Terminal<'_> {
     fn started(&mut self, _: &[PlacedRoot], enforcement: &Enforcement) {
+        self.ran = true;
         told::enforcement(enforcement);
     }
 
     fn not_started(&mut self, launch: &Launch, error: StartError) -> String {
         let error = told::not_started(&launch.program, error);
-        message::failure(&error);
-        message::in_one_line(&error)
+        let says = message::in_one_line(&error);
+        // The lookup before the first start already said so.
+        if self.failure.as_ref() != Some(&says) {
+            message::failure(&error);
+        }
+        self.failure = Some(says.clone());
+        says
     }
 
     fn refused(&mut self, refused: &[Refused]) {

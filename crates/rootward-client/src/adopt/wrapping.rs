@@ -92,7 +92,7 @@ pub enum NotWrapped {
 impl fmt::Display for NotWrapped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            NotWrapped::Remote => f.write_str("a remote server: it is not a process of this machine"),
+            NotWrapped::Remote => f.write_str("a remote server, nothing to confine on this machine"),
             NotWrapped::Container => f.write_str("it runs in a container, which is not a child of this command"),
             NotWrapped::Steered(names) => {
                 let names = names.join("`, `");

@@ -8,8 +8,8 @@ use std::process::{Child, Stdio};
 
 use rootward_core::{Guard, GuardOptions, PlacedRoot, RootKind, RootSet};
 use rootward_sandbox::{
-    CommandLine, Confinement, ConfinementError, Installed, KnownCommand, Lifeline, Options, ProgramError, StartError,
-    Supply, Trace, UnixSockets, is_runner, spawn_kept,
+    CommandLine, Confinement, ConfinementError, Installed, KnownCommand, Lifeline, Options, Program, ProgramError,
+    StartError, Supply, Trace, UnixSockets, is_runner, spawn_kept,
 };
 
 use super::elsewhere::make_absolute_ambient;
@@ -163,6 +163,14 @@ impl Launch {
             (Confine::To(_), Purpose::Serve) => self.trace,
             (Confine::To(_), Purpose::Learn) | (Confine::Off, _) => Trace::Off,
         }
+    }
+
+    /// Fails if no start can find the program, whatever the roots.
+    pub fn find_program_ambient(&self) -> Result<(), StartError> {
+        let here = self.typed_in.clone().or_else(|| std::env::current_dir().ok());
+        let here = here.unwrap_or_else(|| PathBuf::from("/"));
+        Program::find_ambient(&self.program, std::env::var_os("PATH").as_deref(), &here)?;
+        Ok(())
     }
 
     /// The server's name in the audit log.

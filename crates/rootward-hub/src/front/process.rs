@@ -114,8 +114,8 @@ impl Process {
     /// Its entry in the status file.
     pub(super) fn told(&self, name: &str) -> RunningServer {
         let roots = self.guard.roots().iter().map(|placed| RunningRoot {
-            place: Shown::new(&placed.place).to_string(),
-            access: placed.root.access.to_string(),
+            path: Shown::new(&placed.place).to_string(),
+            access: placed.root.access.words().map(str::to_owned).collect(),
             pattern: placed.root.pattern().map(|pattern| Shown::new(pattern).to_string()),
         });
         let enforcement = self.line.as_ref().map(Lifeline::enforcement);

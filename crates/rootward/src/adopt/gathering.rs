@@ -241,6 +241,14 @@ pub(super) fn gather_ambient(target: &Target, way: Way, desk: &Desk, caller: &In
         let missing = gathered.take(candidate, way, desk, caller).is_none();
         return if missing { Err(not_found(file, desk)) } else { Ok(gathered) };
     }
+    for candidate in usual(target, desk) {
+        gathered.take(candidate, way, desk, caller);
+    }
+    Ok(gathered)
+}
+
+/// The files that clients usually have: the user's own, and those of the project in the working directory.
+fn usual(target: &Target, desk: &Desk) -> impl Iterator<Item = Candidate> {
     let own = user_files(Platform::NATIVE, &desk.environment).into_iter();
     let own = own.map(|place| Candidate { form: place.form, file: place.file, holder: Holder::User, project: None });
     let of_project = desk.here.iter().flat_map(|here| {
@@ -251,12 +259,19 @@ pub(super) fn gather_ambient(target: &Target, way: Way, desk: &Desk, caller: &In
             project: Some(here.clone()),
         })
     });
-    for candidate in own.chain(of_project) {
-        if candidate.form.servers_key().is_some() && target.takes(candidate.form.client()) {
-            gathered.take(candidate, way, desk, caller);
+    let candidates = own.chain(of_project);
+    candidates.filter(|candidate| candidate.form.servers_key().is_some() && target.takes(candidate.form.client()))
+}
+
+/// Where [`gather_ambient`] looks, each path once.
+pub(super) fn looked_at(target: &Target, desk: &Desk) -> Vec<PathBuf> {
+    let mut paths = Vec::new();
+    for Candidate { file, .. } in usual(target, desk) {
+        if !paths.contains(&file) {
+            paths.push(file);
         }
     }
-    Ok(gathered)
+    paths
 }
 
 /// A file named on the command line; its path or its keys tell which client it belongs to.

@@ -59,7 +59,7 @@ fn says(server: &Listed) -> String {
         }
     }
     let says = match &server.planned.verdict {
-        _ if server.another => "not wrapped: it calls a program `rootward` that is not this one".to_owned(),
+        _ if server.another => "skipped: it calls a program `rootward` that is not this one".to_owned(),
         Verdict::Wrap(wrapping) => {
             if !wrapping.withheld.is_empty() {
                 let names: Vec<String> = wrapping.withheld.iter().map(|withheld| name(withheld)).collect();
@@ -81,7 +81,7 @@ fn says(server: &Listed) -> String {
         Verdict::Wrapped => "already wrapped".to_owned(),
         Verdict::Rootward if is_hub(server) => "the hub, already".to_owned(),
         Verdict::Rootward => "Rootward itself".to_owned(),
-        Verdict::NotWrapped(why) => format!("not wrapped: {}", name(&why.to_string())),
+        Verdict::NotWrapped(why) => format!("skipped: {}", name(&why.to_string())),
     };
     if notes.is_empty() { says } else { format!("{says} ({})", notes.join("; ")) }
 }

@@ -38,6 +38,11 @@ enum What {
 }
 
 impl Trial {
+    /// The servers that it tests, by their indexes.
+    pub(super) fn places(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.subjects.iter().map(|subject| subject.place)
+    }
+
     pub(super) fn run_ambient(self) -> impl Iterator<Item = (Subject, Tried)> {
         let tried = match &self.what {
             What::Server => vec![talk::talk_ambient(&self.start)],

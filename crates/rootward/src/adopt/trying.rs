@@ -1,5 +1,6 @@
 //! Starts each adopted server or hub once, as its client would, and reports which servers work.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError, mpsc};
@@ -9,7 +10,7 @@ use rootward_core::follow_ambient;
 
 use super::gathering::Gathered;
 use super::scratch::Scratch;
-use super::trials::{self, Subject};
+use super::trials::{self, Subject, Trial};
 use super::{Desk, Yes, name};
 use crate::Outcome;
 use crate::message;
@@ -43,15 +44,23 @@ pub(super) fn run(gathered: &mut Gathered, yes: Yes, json: bool, desk: &Desk) ->
         message::line(&format!("starting each server once, confined{place} (`--no-try` leaves that out)"));
     }
     let mut outcome = Outcome::Done;
-    let mut take = |Subject { place: (number, position), label }: Subject, tried: Tried| -> io::Result<()> {
+    let skipped_places = skipped.iter().map(|(subject, _)| subject.place);
+    let mut awaited: BTreeSet<(usize, usize)> = trials.iter().flat_map(Trial::places).chain(skipped_places).collect();
+    let mut finished = BTreeMap::new();
+    let mut take = |Subject { place, label }: Subject, tried: Tried| -> io::Result<()> {
         if matches!(tried, Tried::Fails { .. }) {
             outcome = Outcome::Denied;
         }
-        if !json {
-            writeln!(io::stdout().lock(), "  {label}: {}", told(&tried))?;
-        }
-        if let Some(server) = gathered.files.get_mut(number).and_then(|file| file.servers.get_mut(position)) {
+        finished.insert(place, format!("  {label}: {}", told(&tried)));
+        if let Some(server) = gathered.files.get_mut(place.0).and_then(|file| file.servers.get_mut(place.1)) {
             server.tried = Some(tried);
+        }
+        // In the order of the files, whichever server answered first.
+        while let Some((place, line)) = awaited.first().and_then(|place| finished.remove_entry(place)) {
+            awaited.remove(&place);
+            if !json {
+                writeln!(io::stdout().lock(), "{line}")?;
+            }
         }
         Ok(())
     };
@@ -73,7 +82,7 @@ pub(super) fn run(gathered: &mut Gathered, yes: Yes, json: bool, desk: &Desk) ->
             });
         }
         drop(sender);
-        for (subject, tried) in results.iter().chain(skipped) {
+        for (subject, tried) in skipped.into_iter().chain(results.iter()) {
             take(subject, tried)?;
         }
         Ok(())

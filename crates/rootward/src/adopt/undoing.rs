@@ -165,7 +165,7 @@ fn write(out: &mut impl Write, file: &Undoable, desk: &Desk) -> io::Result<()> {
     }
     for hub in &file.undone.hubs {
         let servers: Vec<String> = hub.servers.iter().map(|server| name(server)).collect();
-        writeln!(out, "  {}: gives way to {}", label_of_hub(hub, desk), servers.join(", "))?;
+        writeln!(out, "  {}: replaced by {}", label_of_hub(hub, desk), servers.join(", "))?;
     }
     for (entry, left) in &file.undone.left {
         writeln!(out, "  {}: {}", label(entry, desk), name(&why(left)))?;

@@ -12,7 +12,8 @@ pub(super) struct Chosen {
     /// Only denials
     #[arg(long)]
     denied: bool,
-    /// Only entries of this server: its whole name, or the part after the last `/`; case does not matter
+    /// Only entries of this server: its whole name, or the part after the last `/`; case does not matter. `serve` is
+    /// `rootward serve`
     #[arg(long, value_name = "TEXT")]
     server: Option<String>,
     /// Only entries of this client, matched the same way; the version may be left out
@@ -53,12 +54,12 @@ impl Chosen {
     }
 }
 
-/// Whether a text is this name, with or without its version, or the last part of it.
+/// Whether a text is this name, with or without its version, or the last part of it, or the verb of `rootward serve`.
 fn is_called(name: &str, text: &str) -> bool {
     let text = text.to_lowercase();
     [name, without_version(name)]
         .iter()
-        .flat_map(|name| [name, last_part(name)])
+        .flat_map(|name| [name, last_part(name), name.strip_prefix("rootward ").unwrap_or(name)])
         .any(|known| known.to_lowercase() == text)
 }
 
@@ -98,6 +99,6 @@ mod tests {
         check("Visual Studio Code 1.99", &["visual studio code"], &["visual studio", "code"]);
         check("Visual Studio Code", &["visual studio code"], &["visual studio"]);
         check("@me/editor 1.0", &["editor", "editor 1.0", "@me/editor"], &["me"]);
-        check("rootward serve", &["rootward serve"], &["rootward", "serve"]);
+        check("rootward serve", &["rootward serve", "serve"], &["rootward", ""]);
     }
 }

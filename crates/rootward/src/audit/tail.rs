@@ -32,8 +32,8 @@ pub(super) struct Tail {
     #[command(flatten)]
     chosen: Chosen,
     /// How many recorded decisions to print first
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    lines: usize,
+    #[arg(long, visible_alias = "lines", value_name = "N", default_value_t = 10)]
+    last: usize,
 }
 
 const AFTER_HELP: &str = "Exit codes: 0 the output was closed, 2 wrong use or failure";
@@ -48,9 +48,9 @@ impl Tail {
 
     fn follow_ambient(&self, place: &Place) -> Result<Outcome> {
         let mut record = InOrder::new(&place.files_ambient()?);
-        let last = last_ambient(&mut record, &self.chosen, self.lines)?;
+        let last = last_ambient(&mut record, &self.chosen, self.last)?;
         let mut ends = record.seen().ends;
-        if last.is_empty() && self.lines > 0 {
+        if last.is_empty() && self.last > 0 {
             message::line(&(self.chosen.none(place) + " yet"));
         }
         self.print(&Vec::from(last))?;

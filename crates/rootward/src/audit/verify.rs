@@ -19,13 +19,13 @@ use crate::message;
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Verify {
-    /// Print one JSON object: `verdict` (`whole` or `broken`), `lines` that are valid, `files`, `cut` (logs without
+    /// Print one JSON object: `verdict` (`intact` or `broken`), `entries` that are valid, `files`, `cut` (logs without
     /// their first files) and `breaks`, each with `file`, `line` and `reason`
     #[arg(long)]
     json: bool,
 }
 
-const AFTER_HELP: &str = "Exit codes: 0 whole, 1 broken, 2 wrong use or failure";
+const AFTER_HELP: &str = "Exit codes: 0 intact, 1 broken, 2 wrong use or failure";
 
 impl Verify {
     pub(super) fn run(&self, place: &Place) -> Result<Outcome> {
@@ -52,12 +52,12 @@ impl Verify {
 }
 
 fn tell(verdict: &Verification, files: usize, out: &mut impl Write) -> io::Result<()> {
-    let Verification { lines, cut, breaks } = verdict;
+    let Verification { entries, cut, breaks } = verdict;
     for Break { file, line, why } in breaks {
         writeln!(out, "broken: `{}`, line {line}: {why}", Shown::new(file))?;
     }
     if breaks.is_empty() {
-        writeln!(out, "whole: {} in {}", counted(*lines, "line"), counted(files, "file"))?;
+        writeln!(out, "intact: {} in {}", counted(*entries, "entry", "entries"), counted(files, "file", "files"))?;
     }
     match cut {
         0 => Ok(()),
@@ -66,15 +66,15 @@ fn tell(verdict: &Verification, files: usize, out: &mut impl Write) -> io::Resul
     }
 }
 
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 /// The answer for programs.
 #[derive(Serialize)]
 struct Answer<'a> {
     verdict: &'static str,
-    lines: usize,
+    entries: usize,
     files: usize,
     cut: usize,
     breaks: Vec<BreakAnswer<'a>>,
@@ -89,15 +89,15 @@ struct BreakAnswer<'a> {
 
 impl<'a> Answer<'a> {
     fn new(verdict: &'a Verification, files: usize) -> Answer<'a> {
-        let Verification { lines, cut, breaks } = verdict;
+        let Verification { entries, cut, breaks } = verdict;
         let told = |broken: &'a Break| BreakAnswer {
             file: Shown::new(&broken.file),
             line: broken.line,
             reason: broken.why.to_string(),
         };
         Answer {
-            verdict: if breaks.is_empty() { "whole" } else { "broken" },
-            lines: *lines,
+            verdict: if breaks.is_empty() { "intact" } else { "broken" },
+            entries: *entries,
             files,
             cut: *cut,
             breaks: breaks.iter().map(told).collect(),

@@ -5,6 +5,7 @@
 //!               can open no file, start nothing                 reads nothing from the network
 //! ```
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd, RawFd};
@@ -13,7 +14,6 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
 use bytes::{Buf, Bytes};
-use clap::Args;
 use rootward_http::{Backend, OpenError, PrincipalId, Purpose, Wire, wire};
 use rootward_hub::Principal;
 use rootward_hub::hub::{Caller, CallerPurpose, ConfiguredHub, NO_ROOM_LINE, OuterDoor};
@@ -56,17 +56,27 @@ pub(super) fn run(hub: ConfiguredHub, http: Http, operator: &mut dyn Operator) -
     hub.run_behind(principals, begin, operator)
 }
 
-/// The verb that turns this program into that process.
-pub(crate) const VERB: &str = "__front";
+/// The first word that turns this program into that process. It is read before the command line, so that nobody is
+/// told about it.
+const VERB: &str = "__front";
 
-/// Read from the network on behalf of a hub
-#[derive(Args, Debug)]
+/// Reads from the network on behalf of a hub.
+#[derive(Debug)]
 pub(crate) struct FrontProcess {
-    /// The numbers of the inherited descriptors
+    /// The inherited descriptors.
     numbers: Vec<RawFd>,
 }
 
 impl FrontProcess {
+    /// The process, if the words of this one ask for it.
+    pub(crate) fn asked_for(words: impl IntoIterator<Item = OsString>) -> Option<FrontProcess> {
+        let mut words = words.into_iter().skip(1);
+        words.next().filter(|word| word == VERB)?;
+        // Without numbers, the process ends at once.
+        let numbers = words.map(|word| word.to_str()?.parse().ok()).collect::<Option<_>>().unwrap_or_default();
+        Some(FrontProcess { numbers })
+    }
+
     pub(crate) fn run(self) -> Result<Outcome> {
         // This comes first: what follows reads from the network.
         let given = seal(&self.numbers)?;

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use anyhow::Error;
-use rootward_core::Shown;
-use rootward_core::session::Follow;
+use rootward_core::session::{Follow, Policy};
+use rootward_core::{Mode, Shown};
 use rootward_hub::config::ServerConfig;
 use rootward_hub::hub::HubServer;
 use rootward_hub::scan::Protection;
@@ -78,11 +78,15 @@ impl Checked {
         let shown = |path: &std::path::Path| Shown::new(path).to_string();
         self.ceiling =
             ceiling.roots().iter().map(|root| format!("{} ({})", shown(&root.place), root.root.access)).collect();
-        self.directories = match (prepared.rules.policy.follow, ceiling.names_any()) {
-            (Follow::IgnoreClient, true) => "these, regardless of the client",
-            (Follow::IgnoreClient, false) => "none",
-            (_, true) => "those that the client names, within these",
-            (_, false) => "those that the client names",
+        let Policy { mode, follow, .. } = &prepared.rules.policy;
+        self.directories = match (follow, mode, ceiling.names_any()) {
+            (Follow::IgnoreClient, _, false) => "none",
+            (Follow::IgnoreClient, ..) | (_, Mode::Narrow, true) if ceiling.roots().is_empty() => {
+                "none: every root named for it was left out, so nothing is shared"
+            }
+            (Follow::IgnoreClient, ..) => "these, regardless of the client",
+            (_, _, true) => "those that the client names, within these",
+            (_, _, false) => "those that the client names",
         };
         self.judges_paths = prepared.rules.protection != Protection::Elsewhere;
         if prepared.launch.runs == Runs::Elsewhere {
@@ -118,7 +122,12 @@ impl Checked {
             writeln!(out, "  headers: {}", names(&self.headers))?;
             return writeln!(out, "  runs elsewhere, reached over the network; paths in its calls {checked}");
         }
-        writeln!(out, "  sets: {}; passes: {}", names(&self.variables), names(&self.passed))?;
+        writeln!(
+            out,
+            "  variables set: {}; passed from your environment: {}",
+            names(&self.variables),
+            names(&self.passed)
+        )?;
         let confined =
             if self.confined { "confined by the kernel" } else { "not confined: only its calls are checked" };
         writeln!(out, "  network: {}; {confined}", self.network)?;

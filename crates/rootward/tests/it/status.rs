@@ -16,7 +16,9 @@ fn running_servers_are_shown_with_their_roots() {
     let told: Value = serde_json::from_slice(&run.stdout).unwrap();
     let server = &told[0]["servers"][0];
     assert_eq!((&told[0]["kind"], &server["process"]), (&json!("wrap"), &json!(process)), "{told}");
-    assert_eq!(server["roots"][0]["place"], scene.text("project"), "{told}");
+    let root = json!({"path": scene.text("project"), "access": ["read", "write", "delete"]});
+    assert_eq!(server["roots"][0], root, "{told}");
+    assert_eq!(told[0].as_object().unwrap().keys().collect::<Vec<_>>(), ["kind", "process", "servers"], "{told}");
     assert_eq!(server["strength"], "landlock", "{told}");
     client.share(&[scene.uri("other")]);
     client.text("where", json!({}));

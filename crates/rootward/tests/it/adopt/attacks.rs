@@ -118,8 +118,8 @@ fn a_program_that_calls_itself_rootward_is_not_trusted() {
     stage.write("project/.mcp.json", &config.to_string());
     let run = stage.run(["adopt"]);
     for line in [
-        "  planted: not wrapped: it calls a program `rootward` that is not this one\n",
-        "  gone: not wrapped: it calls a program `rootward` that is not this one\n",
+        "  planted: skipped: it calls a program `rootward` that is not this one\n",
+        "  gone: skipped: it calls a program `rootward` that is not this one\n",
         "  good: already wrapped\n",
         "  path: already wrapped\n",
     ] {
@@ -187,7 +187,7 @@ fn duplicates_and_odd_entries_stay() {
     let stage = stage_with(text);
     let run = stage.run(["adopt", "--yes", "--no-try"]);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
-    assert!(run.stdout.contains("  twice: not wrapped: duplicate key `twice`\n"), "{}", run.stdout);
+    assert!(run.stdout.contains("  twice: skipped: duplicate key `twice`\n"), "{}", run.stdout);
     assert!(
         run.stdout.contains("left as it is: line 1, column 80: server `empty`: `command` is empty"),
         "{}",

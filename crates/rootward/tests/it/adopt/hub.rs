@@ -47,11 +47,9 @@ fn one_entry_takes_the_place_of_the_servers() {
     assert_eq!(run.code, Some(1), "{}", run.stderr);
     assert_eq!(cursor(&stage), before);
     assert!(hubs(&stage).is_empty());
-    for line in [
-        "  one: will move behind the hub\n",
-        "  web: not wrapped: a remote server",
-        "+      \"command\": \"python3\",\n",
-    ] {
+    for line in
+        ["  one: will move behind the hub\n", "  web: skipped: a remote server", "+      \"command\": \"python3\",\n"]
+    {
         assert!(run.stdout.contains(line), "{line}: {}", run.stdout);
     }
     assert!(!run.stdout.contains("abc123"), "{}", run.stdout);
@@ -77,7 +75,7 @@ fn one_entry_takes_the_place_of_the_servers() {
 
     let run = stage.run(["adopt", "--undo", "--yes"]);
     assert_eq!(run.code, Some(0), "{}{}", run.stdout, run.stderr);
-    for line in ["  rootward: gives way to one, two\n", "undone: 2 servers\n"] {
+    for line in ["  rootward: replaced by one, two\n", "undone: 2 servers\n"] {
         assert!(run.stdout.contains(line), "{line}: {}", run.stdout);
     }
     assert!(!run.stdout.contains("abc123"), "{}", run.stdout);
@@ -212,7 +210,7 @@ fn no_second_hub_is_added() {
     assert!(again.stdout.contains("  rootward: the hub, already\n"), "{}", again.stdout);
     stage.write("home/.cursor/mcp.json", &now.replace("\"web\"", "\"three\": {\"command\": \"x\"},\n    \"web\""));
     let again = stage.run(["adopt", "--hub", "--yes", "--no-try"]);
-    assert!(again.stdout.contains("  three: not wrapped: a hub is there already: "), "{}", again.stdout);
+    assert!(again.stdout.contains("  three: skipped: a hub is there already: "), "{}", again.stdout);
     assert_eq!(hubs(&stage).len(), 1);
 }
 

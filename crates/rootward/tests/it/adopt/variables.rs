@@ -41,7 +41,7 @@ fn variables_from_a_file_that_a_server_could_write_are_not_used() {
     assert!(told.contains(r#""wrap", "--env", "AWS_SECRET_ACCESS_KEY", "--""#), "the control: {told}");
     given(&stage, "outside");
     let run = stage.run(["adopt", "--yes", "--no-try"]);
-    let says = format!("a: not wrapped: a confined server may be able to write `{}`, whose variables", file.display());
+    let says = format!("a: skipped: a confined server may be able to write `{}`, whose variables", file.display());
     assert!(run.stdout.contains(&says), "{}", run.stdout);
     assert_eq!((run.code, run.stderr.as_str()), (Some(0), "there is nothing to adopt\n"));
     assert_eq!(cursor(&stage), text);

@@ -129,6 +129,6 @@ fn a_full_disk_loses_nothing() {
         assert!(told.contains("\nsame\n"), "{full}: {told}");
         assert!(!told.contains("roots.toml.new"), "{full}: {told}");
         assert!(told.contains("project/docs\n") && told.contains("project/src\n"), "{full}: {told}");
-        assert!(told.contains("\nwhole: "), "{full}: {told}");
+        assert!(told.contains("\nintact: "), "{full}: {told}");
     }
 }
