@@ -58,7 +58,7 @@ use rootward_protocol::session::{Given, Placed, Placing, Terms};
 pub(crate) use child::ChildId;
 pub(crate) use failure::{Failure, Hope};
 pub(crate) use from_client::read_list;
-pub use given::Lookout;
+pub use given::SourceWatcher;
 pub(crate) use link::{Begin, Change, Learners};
 pub(crate) use memory::Memory;
 pub(crate) use outlet::Outlet;

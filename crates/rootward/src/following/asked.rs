@@ -8,7 +8,7 @@ use rootward_client::store::Store;
 use rootward_client::watch;
 use rootward_core::session::Sources;
 use rootward_core::{Restrictions, RootSet};
-use rootward_hub::wrap::{Given, Lookout};
+use rootward_hub::wrap::{Given, SourceWatcher};
 
 use super::{Follower, tell};
 use crate::ground::Ground;
@@ -77,7 +77,7 @@ impl Asked {
     }
 }
 
-impl Lookout for Asked {
+impl SourceWatcher for Asked {
     fn look_ambient(&mut self) -> Option<Given> {
         let saved = self.roots.look_ambient().and_then(|(seen, news)| {
             let saved = self.follower.saved(seen);
