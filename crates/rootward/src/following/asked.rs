@@ -18,7 +18,7 @@ use crate::patterns::Patterns;
 #[derive(Debug)]
 pub(crate) struct Asked {
     follower: Follower,
-    roots: watch::Asked,
+    roots: watch::ManualWatch,
     /// The current sources. The operator's roots do not change, unless they are patterns.
     sources: Sources,
     restrictions: Arc<Restrictions>,
@@ -49,7 +49,7 @@ impl Asked {
         sources: Sources,
         ceiling: Ceiling,
     ) -> Option<Asked> {
-        let roots = watch::Asked::begin_ambient(Store::of(&ground.directories)?);
+        let roots = watch::ManualWatch::begin_ambient(Store::of(&ground.directories)?);
         let follower = Follower::new(ground, peer);
         let restrictions = Arc::clone(&follower.restrictions);
         Some(Asked { follower, roots, sources, restrictions, ceiling })
