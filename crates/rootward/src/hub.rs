@@ -222,8 +222,8 @@ impl Hub {
         let flags = self.roots.clone();
         let look_ambient = Box::new(move |ground: &Ground| Some(ground.ceiling(&flags).ok()?.set));
         let ceiling = crate::following::Ceiling { patterns, look_ambient };
-        let asked = crate::following::Asked::begin_ambient(ground, peer, sources, ceiling);
-        Ok(asked.map(|asked| Box::new(asked) as Box<dyn SourceWatcher>))
+        let watcher = crate::following::PollingWatcher::begin_ambient(ground, peer, sources, ceiling);
+        Ok(watcher.map(|watcher| Box::new(watcher) as Box<dyn SourceWatcher>))
     }
 
     #[cfg(not(feature = "roots"))]

@@ -254,8 +254,8 @@ impl Wrap {
             Some(arguments::read_ambient(ground, operator.set, arguments, &find).ok()?.ceiling)
         });
         let ceiling = crate::following::Ceiling { patterns, look_ambient };
-        let asked = crate::following::Asked::begin_ambient(ground, peer, rules.sources.clone(), ceiling);
-        Ok(asked.map(|asked| Box::new(asked) as Box<dyn SourceWatcher>))
+        let watcher = crate::following::PollingWatcher::begin_ambient(ground, peer, rules.sources.clone(), ceiling);
+        Ok(watcher.map(|watcher| Box::new(watcher) as Box<dyn SourceWatcher>))
     }
 
     #[cfg(not(feature = "roots"))]
