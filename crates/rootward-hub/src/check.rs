@@ -112,8 +112,8 @@ pub(crate) fn check_within(
 ) -> Result<Verdict, ScanError> {
     let mut verdict = Verdict::default();
     paths(expansion, protection, call, &mut |candidate| {
-        let asked = Asked { path: &candidate.text, need: candidate.need, certainty: candidate.certainty };
-        let (named, refusal) = match asked.check(walls, expansion) {
+        let request = PathRequest { path: &candidate.text, need: candidate.need, certainty: candidate.certainty };
+        let (named, refusal) = match request.check(walls, expansion) {
             Ok(named) => (named, None),
             Err(refusal) => (Named::Nothing, Some(refusal)),
         };
@@ -155,7 +155,7 @@ pub(crate) fn paths(
 
 /// Checks one path in all its readings.
 pub fn check_path(guard: &Guard, expansion: &Expansion, path: &str, need: Need) -> Result<(), RefusedPath> {
-    Asked { path, need, certainty: Certainty::Sure }.check(Walls::of(guard), expansion).map(drop)
+    PathRequest { path, need, certainty: Certainty::Sure }.check(Walls::of(guard), expansion).map(drop)
 }
 
 impl Finding {
@@ -185,13 +185,13 @@ enum Passed {
 }
 
 /// A requested path.
-struct Asked<'a> {
+struct PathRequest<'a> {
     path: &'a str,
     need: Need,
     certainty: Certainty,
 }
 
-impl Asked<'_> {
+impl PathRequest<'_> {
     fn check(&self, walls: Walls<'_>, expansion: &Expansion) -> Result<Named, RefusedPath> {
         let mut refusal = None;
         let mut named = Named::Nothing;
