@@ -5,6 +5,7 @@
 mod links;
 mod machine;
 mod manifests;
+mod map;
 mod promises;
 mod protocol;
 mod security;
@@ -48,7 +49,7 @@ struct Finding {
 
 type Rule = fn(&Repository) -> Vec<Finding>;
 
-const RULES: [Rule; 15] = [
+const RULES: [Rule; 16] = [
     source::opens_with_its_purpose,
     source::is_short,
     source::is_finished,
@@ -62,6 +63,7 @@ const RULES: [Rule; 15] = [
     manifests::inherit_the_lints,
     manifests::keep_the_layers,
     links::lead_somewhere,
+    map::names_files_that_exist,
     protocol::is_spoken_in_one_crate,
     promises::are_kept_or_explained,
 ];

@@ -13,7 +13,7 @@ use crate::names::Names;
 use crate::rate::Bucket;
 use crate::reply::Rejection;
 use crate::sessions::Sessions;
-use crate::soon::Soon;
+use crate::shared_timer::SharedTimer;
 use crate::tokens::Tokens;
 use crate::wire::{Backend, PrincipalId};
 
@@ -30,8 +30,8 @@ pub(crate) struct Front<B> {
     pub(crate) sessions: Sessions,
     pub(crate) guests: Vec<Guest>,
     pub(crate) figures: Arc<Figures>,
-    /// How long to wait for an answer before its stream begins.
-    pub(crate) soon: Soon,
+    /// The wait for an answer before its stream begins.
+    pub(crate) answer_timer: SharedTimer,
     draining: AtomicBool,
     /// Whether the backend was ready, and when it said so.
     ready: tokio::sync::Mutex<Option<(Instant, bool)>>,
@@ -64,7 +64,7 @@ impl<B> Front<B> {
             sessions: Sessions::new(config.principals.len()),
             guests: config.principals.iter().map(|principal| guest(&principal.name)).collect(),
             figures: Arc::new(Figures::new()),
-            soon: Soon::new(config.limits.answer_wait),
+            answer_timer: SharedTimer::new(config.limits.answer_wait),
             draining: AtomicBool::new(false),
             ready: tokio::sync::Mutex::default(),
         })

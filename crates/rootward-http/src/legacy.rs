@@ -161,7 +161,7 @@ async fn answer<B: Backend>(
     let next = tokio::select! {
         biased;
         next = poll_fn(|context| session.poll_next(*id, context)) => Some(next),
-        () = front.soon.passed() => None,
+        () = front.answer_timer.passed() => None,
     };
     match next {
         Some(None) => return Err(Rejection::unknown_session()),

@@ -43,7 +43,7 @@ mod server;
 mod session;
 mod session_id;
 mod sessions;
-mod soon;
+mod shared_timer;
 mod tokens;
 mod trace;
 mod wire;

@@ -55,7 +55,7 @@ pub async fn serve<B: Backend>(
     let mut ticking = JoinSet::new();
     ticking.spawn({
         let front = Arc::clone(&front);
-        async move { front.soon.run().await }
+        async move { front.answer_timer.run().await }
     });
     let mut shutdown = std::pin::pin!(shutdown);
     let mut deadline: Option<Instant> = None;

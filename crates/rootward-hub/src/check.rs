@@ -76,18 +76,18 @@ impl Verdict {
 
 /// Everything that a path is checked against.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Walls<'w> {
-    pub(crate) guard: &'w Guard,
+pub(crate) struct CheckContext<'c> {
+    pub(crate) guard: &'c Guard,
     /// The host's own limits on this request, if it has any.
-    pub(crate) limits: Option<&'w PlacedLimits>,
+    pub(crate) limits: Option<&'c PlacedLimits>,
     /// The server's own names for directories of this machine, if they differ.
-    pub(crate) map: Option<&'w PathMap>,
+    pub(crate) map: Option<&'c PathMap>,
 }
 
-impl<'w> Walls<'w> {
+impl<'c> CheckContext<'c> {
     /// Checks against the roots only.
-    pub(crate) fn of(guard: &'w Guard) -> Walls<'w> {
-        Walls { guard, limits: None, map: None }
+    pub(crate) fn of(guard: &'c Guard) -> CheckContext<'c> {
+        CheckContext { guard, limits: None, map: None }
     }
 }
 
@@ -100,20 +100,20 @@ pub fn check(
     protection: Protection,
     call: &Call<'_>,
 ) -> Result<Verdict, ScanError> {
-    check_within(Walls::of(guard), expansion, protection, call)
+    check_within(CheckContext::of(guard), expansion, protection, call)
 }
 
 /// Like [`check`], but also applies the host's limits and the path map.
 pub(crate) fn check_within(
-    walls: Walls<'_>,
+    context: CheckContext<'_>,
     expansion: &Expansion,
     protection: Protection,
     call: &Call<'_>,
 ) -> Result<Verdict, ScanError> {
     let mut verdict = Verdict::default();
     paths(expansion, protection, call, &mut |candidate| {
-        let asked = Asked { path: &candidate.text, need: candidate.need, certainty: candidate.certainty };
-        let (named, refusal) = match asked.check(walls, expansion) {
+        let request = PathRequest { path: &candidate.text, need: candidate.need, certainty: candidate.certainty };
+        let (named, refusal) = match request.check(context, expansion) {
             Ok(named) => (named, None),
             Err(refusal) => (Named::Nothing, Some(refusal)),
         };
@@ -155,7 +155,7 @@ pub(crate) fn paths(
 
 /// Checks one path in all its readings.
 pub fn check_path(guard: &Guard, expansion: &Expansion, path: &str, need: Need) -> Result<(), RefusedPath> {
-    Asked { path, need, certainty: Certainty::Sure }.check(Walls::of(guard), expansion).map(drop)
+    PathRequest { path, need, certainty: Certainty::Sure }.check(CheckContext::of(guard), expansion).map(drop)
 }
 
 impl Finding {
@@ -185,23 +185,23 @@ enum Passed {
 }
 
 /// A requested path.
-struct Asked<'a> {
+struct PathRequest<'a> {
     path: &'a str,
     need: Need,
     certainty: Certainty,
 }
 
-impl Asked<'_> {
-    fn check(&self, walls: Walls<'_>, expansion: &Expansion) -> Result<Named, RefusedPath> {
+impl PathRequest<'_> {
+    fn check(&self, context: CheckContext<'_>, expansion: &Expansion) -> Result<Named, RefusedPath> {
         let mut refusal = None;
         let mut named = Named::Nothing;
-        let text = walls.map.map_or(Cow::Borrowed(self.path), |map| map.as_read(self.path));
-        let mut judge = |reading: &str, form: Form| match self.judge(walls, reading, form) {
+        let text = context.map.map_or(Cow::Borrowed(self.path), |map| map.as_read(self.path));
+        let mut judge = |reading: &str, form: Form| match self.judge(context, reading, form) {
             Ok(passed) => {
                 self.note(&mut named, reading, &passed);
                 ControlFlow::Continue(())
             }
-            Err(denial) if reading == self.path && walls.map.is_none() => {
+            Err(denial) if reading == self.path && context.map.is_none() => {
                 refusal = Some(RefusedPath { denial, reading: None });
                 ControlFlow::Break(())
             }
@@ -252,11 +252,11 @@ impl Asked<'_> {
         }
     }
 
-    fn judge(&self, walls: Walls<'_>, reading: &str, form: Form) -> Result<Passed, Denial> {
-        let guard = walls.guard;
+    fn judge(&self, context: CheckContext<'_>, reading: &str, form: Form) -> Result<Passed, Denial> {
+        let guard = context.guard;
         // An empty path means the working directory, which is inside a root.
-        if reading.is_empty() && walls.map.is_none() {
-            if let (Some(limits), Ok(grant)) = (walls.limits, guard.check(".", Access::READ)) {
+        if reading.is_empty() && context.map.is_none() {
+            if let (Some(limits), Ok(grant)) = (context.limits, guard.check(".", Access::READ)) {
                 limits.check(&grant, self.path.as_ref())?;
             }
             let first = guard.root_set().first_directory();
@@ -278,26 +278,26 @@ impl Asked<'_> {
             // (test: a_long_text_that_may_be_a_path_is_decided)
             return if climbs(reading) { Err(self.denial(Code::OutsideRoots)) } else { Ok(Passed::NoPath) };
         }
-        match walls.map {
-            Some(map) => self.judge_mapped(walls, map, reading),
-            None => self.judge_place(walls, reading),
+        match context.map {
+            Some(map) => self.judge_mapped(context, map, reading),
+            None => self.judge_place(context, reading),
         }
     }
 
-    fn judge_place(&self, walls: Walls<'_>, reading: &str) -> Result<Passed, Denial> {
-        let given = self.need.check(walls.guard, reading);
-        match given.and_then(|grant| self.within_limits(walls, reading, grant)) {
+    fn judge_place(&self, context: CheckContext<'_>, reading: &str) -> Result<Passed, Denial> {
+        let given = self.need.check(context.guard, reading);
+        match given.and_then(|grant| self.within_limits(context, reading, grant)) {
             Ok(grant) => Ok(Passed::Granted(grant)),
             Err(denial) if is_dead_end(reading, &denial) => Ok(Passed::DeadEnd),
-            Err(denial) if self.is_only_a_word(walls.guard, reading, &denial) => Ok(Passed::NoPath),
+            Err(denial) if self.is_only_a_word(context.guard, reading, &denial) => Ok(Passed::NoPath),
             Err(denial) => Err(denial),
         }
     }
 
     /// Checks a reading for a server that has its own names for directories.
-    fn judge_mapped(&self, walls: Walls<'_>, map: &PathMap, reading: &str) -> Result<Passed, Denial> {
+    fn judge_mapped(&self, context: CheckContext<'_>, map: &PathMap, reading: &str) -> Result<Passed, Denial> {
         if let Some(place) = map.meant(reading) {
-            return self.judge_place(walls, &place.to_string_lossy());
+            return self.judge_place(context, &place.to_string_lossy());
         }
         // SECURITY: an absolute path that does not map may lead outside the roots
         // (test: what_does_not_map_is_refused)
@@ -315,14 +315,14 @@ impl Asked<'_> {
     }
 
     /// Narrows a grant from the roots to what the host allows.
-    fn within_limits(&self, walls: Walls<'_>, reading: &str, grant: Grant) -> Result<Grant, Denial> {
-        let Some(limits) = walls.limits else { return Ok(grant) };
+    fn within_limits(&self, context: CheckContext<'_>, reading: &str, grant: Grant) -> Result<Grant, Denial> {
+        let Some(limits) = context.limits else { return Ok(grant) };
         // SECURITY: the host may allow less than the roots do (test: a_call_beyond_the_limits_is_refused)
         limits.check_for(&grant, self.need.access, reading.as_ref())?;
         // SECURITY: some servers act on a link, others on its target, so check both
         // (test: limits_hold_a_link_and_what_it_leads_to)
         if matches!(self.need.last, Last::Replaced | Last::Removed) {
-            let both = [walls.guard.check(reading, Access::NONE), walls.guard.check_entry(reading, Access::NONE)];
+            let both = [context.guard.check(reading, Access::NONE), context.guard.check_entry(reading, Access::NONE)];
             for either in both.iter().flatten() {
                 limits.check_for(either, self.need.access, reading.as_ref())?;
             }

@@ -33,7 +33,7 @@ use rootward_core::PlacedRoot;
 use rootward_protocol::session::Terms;
 use rootward_sandbox::{Enforcement, Refused, StartError};
 
-pub use crate::engine::{About, Enforce, Lookout, Rules, Tells, TreatedBy, Treatments};
+pub use crate::engine::{About, Enforce, Rules, SourceWatcher, Tells, TreatedBy, Treatments};
 pub use crate::front::{Confine, FileServerCommand, Homes, Inject, Launch, Runs};
 pub use rootward_protocol::session::Given;
 
@@ -58,7 +58,7 @@ pub struct Wrap {
     /// The longest message that is forwarded.
     pub longest: usize,
     /// Watches the rules' sources and restrictions for changes, if set.
-    pub follow: Option<Box<dyn Lookout>>,
+    pub follow: Option<Box<dyn SourceWatcher>>,
 }
 
 /// The person who runs the program. These messages go to standard error.

@@ -64,6 +64,6 @@ pub use host_limits::{HostLimits, PlacedLimits, tells_limits};
 pub use implementation::peer_name;
 pub use list::{ClientList, ListError, MOST_ENTRIES};
 pub use pages::{Pages, Turned};
-pub use refusal::{Among, Apart, Refusal, RefusalForm};
+pub use refusal::{Among, DisjointRoots, Refusal, RefusalForm};
 pub use root_refusal::{RootRefusal, RootRefusalKind};
 pub use text::{shortened, shown};

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 const MOST_NAMED: usize = 50;
 
 /// The maximum number of roots to name on each side if client and operator have none in common.
-const MOST_APART: usize = 8;
+const MOST_DISJOINT: usize = 8;
 
 /// How a refused tool call is answered.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -39,20 +39,20 @@ pub struct Among<'r> {
     /// How a person can name a root here, if known: ``name one with `--root DIR` ``.
     pub way: Option<&'static str>,
     /// What the client and the operator named, if they have no place in common.
-    pub apart: Option<&'r Apart>,
+    pub disjoint: Option<&'r DisjointRoots>,
 }
 
 /// What the client and the operator named, if they have no place in common and no root is left.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Apart {
+pub struct DisjointRoots {
     client: String,
     operator: String,
     bounded: bool,
 }
 
-impl Apart {
+impl DisjointRoots {
     /// From the client's roots and the operator's list.
-    pub fn new(client: &RootSet, sources: &Sources) -> Apart {
+    pub fn new(client: &RootSet, sources: &Sources) -> DisjointRoots {
         // Everything that the client named, usable or not: naming only some would reveal which ones exist.
         let named = client.roots().iter().map(|placed| Shown::new(&placed.root.path).to_string());
         let named = named.chain(client.refused().iter().map(|refused| Shown::new(&refused.text).to_string()));
@@ -70,12 +70,16 @@ impl Apart {
             None => &sources.ceiling,
         };
         let operator = ceiling.roots().iter().map(|placed| Shown::new(&placed.root.path).to_string());
-        Apart { client: some_of(named.into_iter()), operator: some_of(operator), bounded: sources.bound.is_some() }
+        DisjointRoots {
+            client: some_of(named.into_iter()),
+            operator: some_of(operator),
+            bounded: sources.bound.is_some(),
+        }
     }
 
     /// Names both, and says how to make one of them count.
     fn sentence(&self) -> String {
-        let Apart { client, operator, bounded } = self;
+        let DisjointRoots { client, operator, bounded } = self;
         let operator = if operator.is_empty() { "nothing that exists" } else { operator };
         // A bounded client gets the same sentence for a missing place inside its bound, so it must be true for that
         // case, too.
@@ -93,8 +97,8 @@ impl Apart {
 /// The first few names, in backticks.
 fn some_of(names: impl Iterator<Item = String>) -> String {
     let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
-    match names.len().checked_sub(MOST_APART) {
-        Some(more @ 1..) => format!("{} and {more} more", names[..MOST_APART].join(", ")),
+    match names.len().checked_sub(MOST_DISJOINT) {
+        Some(more @ 1..) => format!("{} and {more} more", names[..MOST_DISJOINT].join(", ")),
         _ => names.join(", "),
     }
 }
@@ -151,8 +155,8 @@ fn reason(denial: &Denial, path: &str, roots: Option<Among<'_>>) -> String {
             let way = way.map(|way| format!("; {way}")).unwrap_or_default();
             format!("path `{path}` is refused: this client shared no directories{way}")
         }
-        (Code::NoRoots, Some(Among { why: Why::OutsideCeiling, apart: Some(apart), .. })) => {
-            format!("path `{path}` is refused: {}", apart.sentence())
+        (Code::NoRoots, Some(Among { why: Why::OutsideCeiling, disjoint: Some(disjoint), .. })) => {
+            format!("path `{path}` is refused: {}", disjoint.sentence())
         }
         (Code::NoRoots, Some(Among { why, .. })) => {
             format!("{denial}, because {}", without_any(why))
@@ -232,7 +236,7 @@ mod tests {
     fn why_there_are_no_roots() {
         let denial = Denial::new(Code::NoRoots, "/x", Access::READ);
         let check = |why: Why, way: Option<&'static str>, expect: &str| {
-            let refusal = Refusal::among(&denial, Some(Among { why, list: &[], way, apart: None }));
+            let refusal = Refusal::among(&denial, Some(Among { why, list: &[], way, disjoint: None }));
             assert_eq!(refusal.sentence(), format!("path `/x` is refused: {expect}"));
         };
         let way = Some("name one with `--root DIR`");

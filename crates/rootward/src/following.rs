@@ -1,7 +1,7 @@
 //! What running servers follow: the saved roots, as the user changes them, and as they come and go on disk.
 
 #[cfg(feature = "wrap")]
-mod asked;
+mod polling;
 #[cfg(feature = "serve")]
 mod watched;
 
@@ -15,7 +15,7 @@ use crate::ground::Ground;
 use crate::message;
 
 #[cfg(feature = "wrap")]
-pub(crate) use asked::{Asked, Ceiling};
+pub(crate) use polling::{Ceiling, PollingWatcher};
 #[cfg(feature = "serve")]
 pub(crate) use watched::Watched;
 

@@ -21,7 +21,7 @@ use rootward_core::session::Sources;
 use rootward_core::{PlacedRoot, Shown, Validation};
 use rootward_hub::config::{ConfigError, HubConfig, LONGEST as LONGEST_FILE, SCHEMA};
 use rootward_hub::hub::{ConfiguredHub, HubServer, Terms};
-use rootward_hub::wrap::{Given, LONGEST, Launch, Lookout, Operator};
+use rootward_hub::wrap::{Given, LONGEST, Launch, Operator, SourceWatcher};
 use rootward_sandbox::{Enforcement, Refused, StartError};
 
 use crate::Outcome;
@@ -225,19 +225,19 @@ impl Hub {
     }
 
     #[cfg(feature = "roots")]
-    fn follow_ambient(&self, ground: Ground, sources: Sources) -> Result<Option<Box<dyn Lookout>>> {
+    fn follow_ambient(&self, ground: Ground, sources: Sources) -> Result<Option<Box<dyn SourceWatcher>>> {
         let peer = self.asking.name().map(str::to_owned);
         let patterns = ground.patterns_of_operator(&self.roots)?;
         let flags = self.roots.clone();
         let look_ambient = Box::new(move |ground: &Ground| Some(ground.ceiling(&flags).ok()?.set));
         let ceiling = crate::following::Ceiling { patterns, look_ambient };
-        let asked = crate::following::Asked::begin_ambient(ground, peer, sources, ceiling);
-        Ok(asked.map(|asked| Box::new(asked) as Box<dyn Lookout>))
+        let watcher = crate::following::PollingWatcher::begin_ambient(ground, peer, sources, ceiling);
+        Ok(watcher.map(|watcher| Box::new(watcher) as Box<dyn SourceWatcher>))
     }
 
     #[cfg(not(feature = "roots"))]
     #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as with the feature")]
-    fn follow_ambient(&self, _: Ground, _: Sources) -> Result<Option<Box<dyn Lookout>>> {
+    fn follow_ambient(&self, _: Ground, _: Sources) -> Result<Option<Box<dyn SourceWatcher>>> {
         Ok(None)
     }
 }

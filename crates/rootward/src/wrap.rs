@@ -18,7 +18,7 @@ use rootward_hub::hub::ConfiguredHub;
 use rootward_hub::recipe::{HomeKind, Recipe, Takes};
 use rootward_hub::scan::{Expansion, Need, Protection, Treatment};
 use rootward_hub::wrap::{
-    About, Confine, Enforce, Homes, Inject, LONGEST, Launch, Lookout, Operator, Rules, Runs, Tells, TreatedBy,
+    About, Confine, Enforce, Homes, Inject, LONGEST, Launch, Operator, Rules, Runs, SourceWatcher, Tells, TreatedBy,
     Treatments, Wrap as Wrapped,
 };
 use rootward_sandbox::{Enforcement, Refused, StartError, Trace};
@@ -247,7 +247,7 @@ impl Wrap {
 
     /// Watches for roots that the user saves or removes, and for roots that disappear.
     #[cfg(feature = "roots")]
-    fn follow_ambient(&self, ground: Ground, rules: &Rules) -> Result<Option<Box<dyn Lookout>>> {
+    fn follow_ambient(&self, ground: Ground, rules: &Rules) -> Result<Option<Box<dyn SourceWatcher>>> {
         let peer = self.asking.name().map(str::to_owned);
         let patterns = ground.patterns_of_operator(&self.roots)?;
         let (flags, recipe, command) = (self.roots.clone(), self.recipe.clone(), self.command.clone());
@@ -260,13 +260,13 @@ impl Wrap {
             Some(arguments::read_ambient(ground, operator.set, arguments, &find).ok()?.ceiling)
         });
         let ceiling = crate::following::Ceiling { patterns, look_ambient };
-        let asked = crate::following::Asked::begin_ambient(ground, peer, rules.sources.clone(), ceiling);
-        Ok(asked.map(|asked| Box::new(asked) as Box<dyn Lookout>))
+        let watcher = crate::following::PollingWatcher::begin_ambient(ground, peer, rules.sources.clone(), ceiling);
+        Ok(watcher.map(|watcher| Box::new(watcher) as Box<dyn SourceWatcher>))
     }
 
     #[cfg(not(feature = "roots"))]
     #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as with the feature")]
-    fn follow_ambient(&self, _: Ground, _: &Rules) -> Result<Option<Box<dyn Lookout>>> {
+    fn follow_ambient(&self, _: Ground, _: &Rules) -> Result<Option<Box<dyn SourceWatcher>>> {
         Ok(None)
     }
 

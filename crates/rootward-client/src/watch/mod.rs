@@ -130,12 +130,12 @@ impl Drop for Watch {
 
 /// The same without a thread, for programs that must be single-threaded: looks only when asked.
 #[derive(Debug)]
-pub struct Asked(Looking);
+pub struct ManualWatch(Looking);
 
-impl Asked {
+impl ManualWatch {
     /// Starts with the first look.
-    pub fn begin_ambient(store: Store) -> Asked {
-        Asked(Looking::new_ambient(store))
+    pub fn begin_ambient(store: Store) -> ManualWatch {
+        ManualWatch(Looking::new_ambient(store))
     }
 
     /// The current state and what is new, unless nothing changed.

@@ -34,7 +34,7 @@ pub struct Seen {
 pub enum Watching {
     /// The system reports them.
     Events,
-    /// Only when asked ([`Asked`](super::Asked)).
+    /// Only when asked ([`ManualWatch`](super::ManualWatch)).
     Asked,
     /// The system does not report all of them; the rest is found by polling.
     Polling {

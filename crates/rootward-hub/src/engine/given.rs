@@ -9,7 +9,7 @@ use rootward_protocol::session::Given;
 use super::session::Session;
 
 /// Checks the root sources for changes.
-pub trait Lookout: fmt::Debug {
+pub trait SourceWatcher: fmt::Debug {
     /// The new sources; `None` if nothing changed. Must be quick: all traffic waits for it.
     fn look_ambient(&mut self) -> Option<Given>;
 }

@@ -58,7 +58,7 @@ use rootward_protocol::session::{Given, Placed, Placing, Terms};
 pub(crate) use child::ChildId;
 pub(crate) use failure::{Failure, Hope};
 pub(crate) use from_client::read_list;
-pub use given::Lookout;
+pub use given::SourceWatcher;
 pub(crate) use link::{Begin, Change, Learners};
 pub(crate) use memory::Memory;
 pub(crate) use outlet::Outlet;
@@ -67,7 +67,7 @@ pub use rules::{About, Enforce, Rules, Tells, TreatedBy, Treatments};
 pub(crate) use session::Session;
 
 use crate::principal::Party;
-use session::Happened;
+use session::SessionEvent;
 
 /// Identifies a session.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -289,18 +289,18 @@ impl Engine {
                     known.given = Arc::clone(&given);
                 }
                 for session in sessions.values_mut().filter(|session| session.is_with(server)) {
-                    advance(servers, session, now, Happened::Given(&given), &mut effects);
+                    advance(servers, session, now, SessionEvent::Given(&given), &mut effects);
                 }
             }
             Event::Tick => {
                 for session in sessions.values_mut().filter(|session| session.is_due(now)) {
-                    advance(servers, session, now, Happened::Nothing, &mut effects);
+                    advance(servers, session, now, SessionEvent::Nothing, &mut effects);
                 }
             }
             event => {
-                let (id, happened) = Happened::of(event);
+                let (id, event) = SessionEvent::of(event);
                 if let Some(session) = sessions.get_mut(&id) {
-                    advance(servers, session, now, happened, &mut effects);
+                    advance(servers, session, now, event, &mut effects);
                 }
             }
         }
@@ -358,10 +358,10 @@ fn advance(
     servers: &mut [Server],
     session: &mut Session,
     now: Duration,
-    happened: Happened<'_>,
+    event: SessionEvent<'_>,
     effects: &mut Vec<Effect>,
 ) {
-    session.step(now, happened, effects);
+    session.step(now, event, effects);
     for (server, learned) in session.take_learned() {
         if let Some(known) = servers.get_mut(server.0)
             && Arc::make_mut(known.memory_of(&session.party)).keep(learned)

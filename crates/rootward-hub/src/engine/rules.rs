@@ -8,7 +8,7 @@ use rootward_core::session::{Policy, Sources};
 use rootward_core::{Audit, Guard, GuardOptions, RootSet, Validation};
 use rootward_protocol::{PlacedLimits, RefusalForm, message};
 
-use crate::check::{Verdict, Walls, check_within};
+use crate::check::{CheckContext, Verdict, check_within};
 use crate::config::PathPairs;
 use crate::scan::{Call, Expansion, Protection, ScanError, Tool, Treatment};
 
@@ -83,7 +83,7 @@ impl Rules {
         call: &Call<'_>,
     ) -> Result<Verdict, ScanError> {
         let map = self.paths.map(guard);
-        check_within(Walls { guard, limits, map: map.as_ref() }, &self.expansion, self.protection, call)
+        check_within(CheckContext { guard, limits, map: map.as_ref() }, &self.expansion, self.protection, call)
     }
 
     /// The answer to the server's `roots/list`, for a guard's roots.

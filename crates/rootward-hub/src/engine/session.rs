@@ -120,7 +120,7 @@ pub(super) enum Releases {
 
 /// An event, as a session sees it.
 #[derive(Debug)]
-pub(super) enum Happened<'e> {
+pub(super) enum SessionEvent<'e> {
     Line(Line<'e>),
     Closed,
     Left,
@@ -172,24 +172,26 @@ pub(crate) struct Session {
     messages: u64,
 }
 
-impl<'e> Happened<'e> {
+impl<'e> SessionEvent<'e> {
     /// The session that an event concerns, and what it means there.
-    pub(super) fn of(event: Event<'e>) -> (SessionId, Happened<'e>) {
+    pub(super) fn of(event: Event<'e>) -> (SessionId, SessionEvent<'e>) {
         match event {
-            Event::ClientLine(session, line) => (session, Happened::Line(line)),
-            Event::ClientClosed(session) => (session, Happened::Closed),
-            Event::Left(session) => (session, Happened::Left),
-            Event::ChildLine(child, line) => (child.session, Happened::ChildLine(child, line)),
-            Event::ChildEnded(child, how) => (child.session, Happened::ChildEnded(child, how)),
-            Event::NotStarted(child, why, hope) => (child.session, Happened::NotStarted(child, why, hope)),
-            Event::Gone(child) => (child.session, Happened::Gone(child)),
-            Event::Placed(Place::Session(session), placed) => (session, Happened::Placed(None, placed)),
+            Event::ClientLine(session, line) => (session, SessionEvent::Line(line)),
+            Event::ClientClosed(session) => (session, SessionEvent::Closed),
+            Event::Left(session) => (session, SessionEvent::Left),
+            Event::ChildLine(child, line) => (child.session, SessionEvent::ChildLine(child, line)),
+            Event::ChildEnded(child, how) => (child.session, SessionEvent::ChildEnded(child, how)),
+            Event::NotStarted(child, why, hope) => (child.session, SessionEvent::NotStarted(child, why, hope)),
+            Event::Gone(child) => (child.session, SessionEvent::Gone(child)),
+            Event::Placed(Place::Session(session), placed) => (session, SessionEvent::Placed(None, placed)),
             Event::Placed(Place::Request(session, message), placed) => {
-                (session, Happened::Placed(Some(message), placed))
+                (session, SessionEvent::Placed(Some(message), placed))
             }
-            Event::Recorded(session, message, on_record) => (session, Happened::Recorded(message, on_record)),
+            Event::Recorded(session, message, on_record) => (session, SessionEvent::Recorded(message, on_record)),
             // These concern all sessions or none.
-            Event::Given(..) | Event::Tick | Event::Placed(Place::Client(_), _) => (SessionId(0), Happened::Nothing),
+            Event::Given(..) | Event::Tick | Event::Placed(Place::Client(_), _) => {
+                (SessionId(0), SessionEvent::Nothing)
+            }
         }
     }
 }
@@ -230,10 +232,10 @@ impl Session {
     }
 
     /// Advances the session by one event.
-    pub(super) fn step(&mut self, now: Duration, happened: Happened<'_>, effects: &mut Vec<Effect>) {
+    pub(super) fn step(&mut self, now: Duration, event: SessionEvent<'_>, effects: &mut Vec<Effect>) {
         self.now = now.max(self.now);
-        self.is_changed = !matches!(happened, Happened::Nothing);
-        match self.handle(happened) {
+        self.is_changed = !matches!(event, SessionEvent::Nothing);
+        match self.handle(event) {
             Releases::Nobody => {}
             Releases::One(message) => self.release_one(message),
             Releases::All => {
@@ -263,26 +265,26 @@ impl Session {
     }
 
     /// Handles an event. Returns which waiting messages may be released.
-    fn handle(&mut self, happened: Happened<'_>) -> Releases {
-        match happened {
-            Happened::Line(line) => return self.client_line(&line),
-            Happened::ChildLine(child, line) => return self.child_line(child, line),
-            Happened::Placed(Some(message), placed) => {
+    fn handle(&mut self, event: SessionEvent<'_>) -> Releases {
+        match event {
+            SessionEvent::Line(line) => return self.client_line(&line),
+            SessionEvent::ChildLine(child, line) => return self.child_line(child, line),
+            SessionEvent::Placed(Some(message), placed) => {
                 self.placed_for(message, placed);
                 return Releases::One(message);
             }
-            Happened::Recorded(message, on_record) => {
+            SessionEvent::Recorded(message, on_record) => {
                 self.recorded(message, on_record);
                 return Releases::One(message);
             }
-            Happened::Placed(None, placed) => self.report(|roots, now| roots.placed(now, placed)),
-            Happened::Closed => self.client_closed(),
-            Happened::Left => self.give_up(),
-            Happened::ChildEnded(child, how) => self.ended(child, how),
-            Happened::NotStarted(child, why, hope) => self.not_started(child, why, hope),
-            Happened::Gone(child) => self.gone(child),
-            Happened::Given(given) => self.take_given(given),
-            Happened::Nothing => {}
+            SessionEvent::Placed(None, placed) => self.report(|roots, now| roots.placed(now, placed)),
+            SessionEvent::Closed => self.client_closed(),
+            SessionEvent::Left => self.give_up(),
+            SessionEvent::ChildEnded(child, how) => self.ended(child, how),
+            SessionEvent::NotStarted(child, why, hope) => self.not_started(child, why, hope),
+            SessionEvent::Gone(child) => self.gone(child),
+            SessionEvent::Given(given) => self.take_given(given),
+            SessionEvent::Nothing => {}
         }
         Releases::All
     }

@@ -23,7 +23,7 @@ use super::fetching::Coming;
 use super::figures::Figures;
 use super::middle::Middle;
 use super::process::Process;
-use crate::engine::{ChildId, ClientId, Effect, Event, Lookout, OnRecord, Purpose};
+use crate::engine::{ChildId, ClientId, Effect, Event, OnRecord, Purpose, SourceWatcher};
 use crate::status::StatusFile;
 use crate::wrap::Operator;
 use rootward_protocol::frame::ROOM;
@@ -69,7 +69,7 @@ pub(crate) struct Serving<'n, M> {
     /// The source of clients, if they come and go.
     pub(super) door: Option<Door>,
     signals: PassedSignals,
-    follow: Option<Box<dyn Lookout>>,
+    follow: Option<Box<dyn SourceWatcher>>,
     /// When the settings were last re-read.
     looked: Duration,
     pub(super) begun: Instant,
@@ -166,7 +166,7 @@ impl<'n, M: Middle> Serving<'n, M> {
         Serving { status, ..self }
     }
 
-    pub(crate) fn following(self, follow: Option<Box<dyn Lookout>>) -> Serving<'n, M> {
+    pub(crate) fn following(self, follow: Option<Box<dyn SourceWatcher>>) -> Serving<'n, M> {
         Serving { follow, ..self }
     }
 

@@ -18,7 +18,7 @@ use crate::engine::{Begin, Effect, Server};
 use crate::front::{Backing, Backings, Door, Keeping, OuterDoor, Serving, new_door};
 use crate::principal::Principal;
 use crate::status::{Kind, StatusFile};
-use crate::wrap::{Launch, Lookout, Operator, Rules, Wrap};
+use crate::wrap::{Launch, Operator, Rules, SourceWatcher, Wrap};
 
 /// A server behind the hub.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ pub struct ConfiguredHub {
     /// The audit log.
     pub audit: Option<Arc<dyn Audit>>,
     /// Watches the root sources for changes, if set.
-    pub follow: Option<Box<dyn Lookout>>,
+    pub follow: Option<Box<dyn SourceWatcher>>,
     /// Watches the configuration for changes, if set.
     pub reload: Option<Box<dyn Reload>>,
 }
@@ -186,7 +186,7 @@ impl ConfiguredHub {
 struct LaunchFacts {
     longest: usize,
     audit: Option<Arc<dyn Audit>>,
-    follow: Option<Box<dyn Lookout>>,
+    follow: Option<Box<dyn SourceWatcher>>,
     status: Option<StatusFile>,
 }
 

@@ -16,7 +16,7 @@ use super::terms::Terms;
 use crate::list::ClientList;
 use crate::message::INVALID_PARAMS;
 use crate::pages::{Pages, Turned};
-use crate::refusal::Apart;
+use crate::refusal::DisjointRoots;
 use crate::round::Said;
 use crate::text::shortened;
 
@@ -409,8 +409,9 @@ impl SessionGuard {
         let sources = &self.given.sources;
         let client = self.machine.client_roots().map(|(_, roots)| roots);
         let left_out = client.map(|client| left_out(client, current, sources)).unwrap_or_default();
-        let apart = client.filter(|_| current.why == Why::OutsideCeiling).map(|client| Apart::new(client, sources));
-        let told = Told { way: self.terms.way, left_out, apart };
+        let disjoint =
+            client.filter(|_| current.why == Why::OutsideCeiling).map(|client| DisjointRoots::new(client, sources));
+        let told = Told { way: self.terms.way, left_out, disjoint };
         self.published = Some(Published::new(current, self.machine.support(), guard, told));
     }
 }

@@ -6,7 +6,7 @@ use rootward_core::session::{CurrentRoots, Reach, State, Support, Why};
 use rootward_core::{Code, Denial, Guard, OtherRoot, PlacedRoot, Shown};
 
 use super::left_out::LeftOut;
-use crate::refusal::{Among, Apart, Refusal};
+use crate::refusal::{Among, DisjointRoots, Refusal};
 
 /// The maximum number of roots in a sentence.
 const MOST_NAMED: usize = 8;
@@ -30,7 +30,7 @@ pub(super) struct Told {
     /// The client's roots that are left out.
     pub(super) left_out: Vec<LeftOut>,
     /// What the client and the operator named, if they have no place in common.
-    pub(super) apart: Option<Apart>,
+    pub(super) disjoint: Option<DisjointRoots>,
 }
 
 impl Published {
@@ -124,8 +124,8 @@ impl Published {
 
     /// The refusal that a peer sees.
     pub fn refusal(&self, denial: &Denial) -> Refusal {
-        let Told { way, apart, .. } = &*self.told;
-        let among = Among { why: self.why, list: self.list(), way: *way, apart: apart.as_ref() };
+        let Told { way, disjoint, .. } = &*self.told;
+        let among = Among { why: self.why, list: self.list(), way: *way, disjoint: disjoint.as_ref() };
         Refusal::among(&self.told(denial.clone()), Some(among))
     }
 }

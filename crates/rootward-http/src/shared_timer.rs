@@ -12,16 +12,16 @@ use tokio::time::sleep;
 const TICKS: u32 = 2;
 
 #[derive(Debug)]
-pub(crate) struct Soon {
+pub(crate) struct SharedTimer {
     between: Duration,
     tick: Notify,
     wanted: Notify,
 }
 
-impl Soon {
+impl SharedTimer {
     /// A wait of this length, or up to half as much more.
-    pub(crate) fn new(length: Duration) -> Soon {
-        Soon { between: length / TICKS, tick: Notify::new(), wanted: Notify::new() }
+    pub(crate) fn new(length: Duration) -> SharedTimer {
+        SharedTimer { between: length / TICKS, tick: Notify::new(), wanted: Notify::new() }
     }
 
     /// Ticks while somebody waits. Never returns.
@@ -55,15 +55,15 @@ mod tests {
 
     #[tokio::test]
     async fn a_wait_is_at_least_as_long_as_it_says() {
-        let soon = Arc::new(Soon::new(Duration::from_millis(20)));
+        let timer = Arc::new(SharedTimer::new(Duration::from_millis(20)));
         let ticking = tokio::spawn({
-            let soon = Arc::clone(&soon);
-            async move { soon.run().await }
+            let timer = Arc::clone(&timer);
+            async move { timer.run().await }
         });
         for offset in [0, 1, 5, 9, 10, 11, 19, 50] {
             sleep(Duration::from_millis(offset)).await;
             let began = Instant::now();
-            tokio::join!(soon.passed(), soon.passed());
+            tokio::join!(timer.passed(), timer.passed());
             let took = began.elapsed().as_millis();
             assert!(took >= 20, "{offset}: {took}");
         }

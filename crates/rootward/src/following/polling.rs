@@ -8,7 +8,7 @@ use rootward_client::store::Store;
 use rootward_client::watch;
 use rootward_core::session::Sources;
 use rootward_core::{Restrictions, RootSet};
-use rootward_hub::wrap::{Given, Lookout};
+use rootward_hub::wrap::{Given, SourceWatcher};
 
 use super::{Follower, tell};
 use crate::ground::Ground;
@@ -16,9 +16,9 @@ use crate::patterns::Patterns;
 
 /// The saved roots, checked on request.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct PollingWatcher {
     follower: Follower,
-    roots: watch::Asked,
+    roots: watch::ManualWatch,
     /// The current sources. The operator's roots do not change, unless they are patterns.
     sources: Sources,
     restrictions: Arc<Restrictions>,
@@ -41,18 +41,18 @@ impl fmt::Debug for Ceiling {
     }
 }
 
-impl Asked {
+impl PollingWatcher {
     /// For the client or server of this name; `None` if there is no place for saved roots.
     pub(crate) fn begin_ambient(
         ground: Ground,
         peer: Option<String>,
         sources: Sources,
         ceiling: Ceiling,
-    ) -> Option<Asked> {
-        let roots = watch::Asked::begin_ambient(Store::of(&ground.directories)?);
+    ) -> Option<PollingWatcher> {
+        let roots = watch::ManualWatch::begin_ambient(Store::of(&ground.directories)?);
         let follower = Follower::new(ground, peer);
         let restrictions = Arc::clone(&follower.restrictions);
-        Some(Asked { follower, roots, sources, restrictions, ceiling })
+        Some(PollingWatcher { follower, roots, sources, restrictions, ceiling })
     }
 
     /// Expands the operator's patterns again; returns whether the ceiling changed.
@@ -77,7 +77,7 @@ impl Asked {
     }
 }
 
-impl Lookout for Asked {
+impl SourceWatcher for PollingWatcher {
     fn look_ambient(&mut self) -> Option<Given> {
         let saved = self.roots.look_ambient().and_then(|(seen, news)| {
             let saved = self.follower.saved(seen);
