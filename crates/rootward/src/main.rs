@@ -29,6 +29,8 @@ mod hint;
 mod http;
 #[cfg(feature = "wrap")]
 mod hub;
+#[cfg(feature = "wrap")]
+mod known_server;
 #[cfg(feature = "completions")]
 mod man;
 mod message;

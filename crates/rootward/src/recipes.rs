@@ -211,5 +211,5 @@ pub(crate) fn set_variables_ambient(
 
 /// One line about what a recipe adds, if it adds anything.
 pub(crate) fn line(recipe: &Recipe, told: &[String]) -> Option<String> {
-    (!told.is_empty()).then(|| format!("note: recipe `{}` {}", recipe.name, told.join(", ")))
+    (!told.is_empty()).then(|| format!("recipe `{}` {}", recipe.name, told.join(", ")))
 }

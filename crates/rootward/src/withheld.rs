@@ -6,6 +6,7 @@
 use std::ffi::{OsStr, OsString};
 
 use rootward_core::Shown;
+use rootward_hub::wrap::Confine;
 use rootward_sandbox::{PassedVariable, withheld_variables};
 
 /// How many names the line has, if they look like secrets.
@@ -86,6 +87,14 @@ pub(crate) fn worth_telling(
     names.retain(|name| looks_secret(name) || !is_everyday(name));
     names.sort_by_cached_key(|name| (!looks_secret(name), name.clone()));
     names
+}
+
+/// The names worth showing of a server that is started with the variables `given`.
+pub(crate) fn from_server_ambient(confine: &Confine, given: &[(OsString, OsString)]) -> Vec<String> {
+    match confine {
+        Confine::To(options) => worth_telling(&std::env::vars_os().collect::<Vec<_>>(), &options.variables, given),
+        Confine::Off => Vec::new(),
+    }
 }
 
 /// One line about them, if there are any. Of many, it names only those that look like secrets.

@@ -1,6 +1,5 @@
 //! `rootward wrap`: one server, confined to the roots.
 
-pub(crate) mod arguments;
 mod learning;
 
 use std::ffi::{OsStr, OsString};
@@ -11,15 +10,14 @@ use anyhow::Result;
 use clap::builder::{StringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use rootward_core::session::Sources;
-use rootward_core::{Material, PlacedRoot, RootSet, Validation};
+use rootward_core::{Material, PlacedRoot, Validation};
 use rootward_hub::config::PathPairs;
 use rootward_hub::has_root_template;
 use rootward_hub::hub::ConfiguredHub;
-use rootward_hub::recipe::{HomeKind, Recipe, Takes};
+use rootward_hub::recipe::HomeKind;
 use rootward_hub::scan::{Expansion, Need, Protection, Treatment};
 use rootward_hub::wrap::{
-    About, Confine, Enforce, Homes, Inject, LONGEST, Launch, Operator, Rules, Runs, SourceWatcher, Tells, TreatedBy,
-    Treatments, Wrap as Wrapped,
+    Confine, Enforce, Inject, LONGEST, Launch, Operator, Rules, Runs, SourceWatcher, Tells, TreatedBy, Wrap as Wrapped,
 };
 use rootward_sandbox::{Enforcement, Refused, StartError, Trace};
 
@@ -27,6 +25,7 @@ use crate::Outcome;
 use crate::command_words::{Verb, no_command};
 use crate::confinement_flags::{ConfinementFlags, Wanted};
 use crate::ground::Ground;
+use crate::known_server::KnownServer;
 use crate::message;
 use crate::recipes;
 use crate::recording::Recording;
@@ -132,72 +131,17 @@ impl Wrap {
         let operator = ground.ceiling(&self.roots)?;
         operator.warn();
         let find = |material: &Material| self.recipe.find_ambient(&book, program, arguments, material);
-        let arguments::Read { known, file_server, ceiling } =
-            arguments::read_ambient(&ground, operator.set, arguments, &find)?;
-        let recipe = known.as_ref().map(|known| &known.recipe);
-        let mut variables = variables_with_roots();
-        let mut appended = Vec::new();
-        let confine = match self.confinement.strength {
-            Wanted::Off => {
-                message::warning(
-                    "the server is not confined (`--sandbox off`): only the paths in its calls are checked",
-                );
-                Confine::Off
-            }
-            Wanted::Auto | Wanted::Landlock => {
-                let mut options = self.confinement.options(&ground)?;
-                if let Some(known) = &known {
-                    let recipe = &known.recipe;
-                    let mut told = recipes::apply_ambient(recipe, &ground, &mut options)?;
-                    let (added, says) = recipes::append_ambient(known, &ground, arguments, &options.variables);
-                    appended = added;
-                    told.extend(says);
-                    if let Some(line) = recipes::line(recipe, &told) {
-                        message::line_in_passing(&line);
-                    }
-                    variables.extend(recipes::set_variables_ambient(&recipe.set, &ground, &options.variables));
-                }
-                Confine::To(Box::new(options))
-            }
-        };
-        if let (Confine::Off, Some(_)) = (&confine, &self.learn) {
-            let says = "`--learn` needs a confined server: without the sandbox, nothing is refused".to_owned();
-            return Err(message::Hinted { says, hint: "leave `--sandbox off` out".to_owned() }.into());
-        }
+        let known = KnownServer::read_ambient(&ground, operator.set, arguments, &find)?;
+        let launch = self.launch_ambient(&ground, &known, program, arguments)?;
         let validation = Validation::of(&ground.directories);
         let learning = self.learn.as_deref().map(|file| {
             let mut material = validation.material_ambient();
-            material.extend(ceiling.roots().iter().map(|root| root.place.clone()));
+            material.extend(known.ceiling.roots().iter().map(|root| root.place.clone()));
             Learning::begin_ambient(file, program, arguments, &material)
         });
         let learning = learning.transpose()?;
-        let withheld = match &confine {
-            Confine::To(options) => {
-                withheld::worth_telling(&std::env::vars_os().collect::<Vec<_>>(), &options.variables, &variables)
-            }
-            Confine::Off => Vec::new(),
-        };
-        if let Some(note) = withheld::line(&withheld) {
-            message::line_in_passing(&note);
-        }
-        let secrets = secrets(&confine);
-        let launch = Launch {
-            program: program.clone(),
-            arguments: [arguments, &appended].concat(),
-            typed_in: None,
-            runs: Runs::Here,
-            variables,
-            withheld,
-            file_server,
-            inject: self.inject(recipe),
-            paths: PathPairs::default(),
-            confine,
-            homes: self.homes_ambient(recipe, &ground, program, arguments),
-            trace: if self.trace || learning.is_some() { Trace::On } else { Trace::Off },
-            secrets,
-        };
         let withheld = launch.withheld.clone();
-        let rules = self.rules(&ground, recipe, ceiling, launch.protection())?;
+        let rules = self.rules(&ground, known, launch.protection())?;
         let handshakes = ground.directories.state.as_ref().map(|state| state.join("handshakes"));
         let status = ground.directories.state.as_ref().map(|state| state.join(crate::status::DIRECTORY));
         let home = ground.home().map(Path::to_owned);
@@ -226,23 +170,51 @@ impl Wrap {
         Ok(terminal.exit_code(code))
     }
 
-    /// How the server gets its directories.
-    fn inject(&self, recipe: Option<&Recipe>) -> Inject {
-        match (&self.inject, recipe.and_then(|recipe| recipe.directories.as_ref())) {
-            (Inject::Known, Some(Takes::Variable(name))) => Inject::Variable(name.into()),
-            (inject, _) => inject.clone(),
-        }
-    }
-
-    fn homes_ambient(
+    /// How the server is started. Prints what its recipe adds, and what is withheld from it.
+    fn launch_ambient(
         &self,
-        recipe: Option<&Recipe>,
         ground: &Ground,
+        known: &KnownServer,
         program: &OsStr,
         arguments: &[OsString],
-    ) -> Homes {
-        let kind = self.home.or_else(|| recipe?.home).unwrap_or_default();
-        Homes::new_ambient(kind, ground.directories.state.as_deref(), program, arguments)
+    ) -> Result<Launch> {
+        let mut confine = self.confine(ground)?;
+        let mut variables = variables_with_roots();
+        let (appended, note) = known.apply_ambient(ground, arguments, &mut confine, &mut variables)?;
+        if let Some(note) = note {
+            message::line_in_passing(&format!("note: {note}"));
+        }
+        let withheld = withheld::from_server_ambient(&confine, &variables);
+        if let Some(note) = withheld::line(&withheld) {
+            message::line_in_passing(&note);
+        }
+        Ok(Launch {
+            program: program.to_owned(),
+            arguments: [arguments, &appended].concat(),
+            typed_in: None,
+            runs: Runs::Here,
+            variables,
+            withheld,
+            file_server: known.file_server.clone(),
+            inject: known.inject(self.inject.clone(), Inject::Known),
+            paths: PathPairs::default(),
+            secrets: secrets(&confine),
+            confine,
+            homes: known.homes_ambient(self.home, ground, program, arguments),
+            trace: if self.trace || self.learn.is_some() { Trace::On } else { Trace::Off },
+        })
+    }
+
+    fn confine(&self, ground: &Ground) -> Result<Confine> {
+        if self.confinement.strength != Wanted::Off {
+            return Ok(Confine::To(Box::new(self.confinement.options(ground)?)));
+        }
+        message::warning("the server is not confined (`--sandbox off`): only the paths in its calls are checked");
+        if self.learn.is_some() {
+            let says = "`--learn` needs a confined server: without the sandbox, nothing is refused".to_owned();
+            return Err(message::Hinted { says, hint: "leave `--sandbox off` out".to_owned() }.into());
+        }
+        Ok(Confine::Off)
     }
 
     /// Watches for roots that the user saves or removes, and for roots that disappear.
@@ -252,12 +224,12 @@ impl Wrap {
         let patterns = ground.patterns_of_operator(&self.roots)?;
         let (flags, recipe, command) = (self.roots.clone(), self.recipe.clone(), self.command.clone());
         // As at the start, including the directories in the command.
-        let look_ambient = Box::new(move |ground: &Ground| -> Option<RootSet> {
+        let look_ambient = Box::new(move |ground: &Ground| -> Option<rootward_core::RootSet> {
             let (program, arguments) = command.split_first()?;
             let operator = ground.ceiling(&flags).ok()?;
             let book = recipes::book_ambient(ground).ok()?;
             let find = |material: &Material| recipe.find_ambient(&book, program, arguments, material);
-            Some(arguments::read_ambient(ground, operator.set, arguments, &find).ok()?.ceiling)
+            Some(KnownServer::read_ambient(ground, operator.set, arguments, &find).ok()?.ceiling)
         });
         let ceiling = crate::following::Ceiling { patterns, look_ambient };
         let watcher = crate::following::PollingWatcher::begin_ambient(ground, peer, rules.sources.clone(), ceiling);
@@ -270,13 +242,10 @@ impl Wrap {
         Ok(None)
     }
 
-    fn rules(
-        &self,
-        ground: &Ground,
-        recipe: Option<&Recipe>,
-        ceiling: RootSet,
-        protection: Protection,
-    ) -> Result<Rules> {
+    fn rules(&self, ground: &Ground, known: KnownServer, protection: Protection) -> Result<Rules> {
+        let own = self.treats.iter().map(|treat| (&treat.place, treat.treatment()));
+        let treatments = known.treatments(ground, own);
+        let ceiling = known.ceiling;
         let fallback = ground.fallback_for_server_ambient();
         fallback.warn();
         let saved = ground.saved(self.asking.name());
@@ -296,26 +265,12 @@ impl Wrap {
                 Enforcing::Refuse => Enforce::Refuse,
                 Enforcing::Report => Enforce::Report,
             },
-            treatments: self.treatments(ground, recipe),
+            treatments,
             treated_by: TreatedBy::default(),
             paths: PathPairs::default(),
             tells: Tells::default(),
             audit: self.recording.open_ambient(ground)?,
         })
-    }
-
-    /// How arguments are treated: the recipe says so, the settings file overrides it, and the flags override both.
-    fn treatments(&self, ground: &Ground, recipe: Option<&Recipe>) -> Treatments {
-        let of_file = ground.settings.treat.value.iter().map(|treat| (treat, About::EveryServer));
-        let of_flags = self.treats.iter().map(|treat| (treat, About::ThisServer));
-        let mut treatments = Treatments::default();
-        for (place, treatment) in recipe.iter().flat_map(|recipe| &recipe.arguments) {
-            treatments.add(place, *treatment, About::EveryServer);
-        }
-        for (treat, about) in of_file.chain(of_flags) {
-            treatments.add(&treat.place, treat.treatment(), about);
-        }
-        treatments
     }
 }
 

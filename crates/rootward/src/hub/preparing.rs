@@ -14,13 +14,14 @@ use rootward_hub::config::{
 };
 use rootward_hub::has_root_template;
 use rootward_hub::hub::HubServer;
-use rootward_hub::recipe::{Book, Match, Recipe, Takes};
+use rootward_hub::recipe::{Book, Takes};
 use rootward_hub::scan::Expansion;
-use rootward_hub::wrap::{About, Confine, Enforce, Homes, Inject, Launch, Rules, Runs, Tells, TreatedBy, Treatments};
+use rootward_hub::wrap::{Confine, Enforce, Inject, Launch, Rules, Runs, Tells, TreatedBy};
 use rootward_sandbox::{Options, Trace};
 
 use crate::confinement_flags::SocketSwitch;
 use crate::ground::Ground;
+use crate::known_server::{KnownServer, add_variables};
 use crate::message::{self, Hinted};
 use crate::recipes;
 use crate::settings::{Source, read_text_ambient};
@@ -63,72 +64,80 @@ impl Preparing<'_> {
         let mut variables = self.env_file_ambient(server, env_file.as_deref())?;
         variables.retain(|(name, _)| !env.iter().any(|(known, _)| OsString::from(known) == *name));
         variables.extend(env.into_iter().map(|(name, value)| (name.into(), value)));
-        let ItsRoots { policy, sources } = self.roots_ambient(server, &expanded)?;
+        let roots = self.roots_ambient(server, &expanded)?;
         let wanted = match &server.rootward.recipe {
             RecipeChoice::Fitting => recipes::Wanted::Fitting,
             RecipeChoice::Named(name) => recipes::Wanted::Named(name.clone()),
             RecipeChoice::Off => recipes::Wanted::Off,
         };
         let find = |material: &Material| wanted.find_ambient(self.book, &command, &args, material);
-        let wrap::arguments::Read { known, file_server, ceiling } =
-            wrap::arguments::read_ambient(self.ground, sources.ceiling.clone(), &args, &find)?;
-        let recipe = known.as_ref().map(|known| &known.recipe);
-        let (confine, appended) = self.confine_ambient(server, &expanded, (known.as_ref(), &args), &mut variables)?;
-        let mut secrets = wrap::secrets(&confine);
-        secrets.extend(expanded.secrets.iter().cloned());
-        let withheld = match &confine {
-            Confine::To(options) => {
-                withheld::worth_telling(&std::env::vars_os().collect::<Vec<_>>(), &options.variables, &variables)
-            }
-            Confine::Off => Vec::new(),
-        };
-        let home = server.rootward.home.or_else(|| recipe?.home).unwrap_or_default();
-        let inject = inject(server, recipe, &args);
+        let known = KnownServer::read_ambient(self.ground, roots.sources.ceiling.clone(), &args, &find)?;
+        let mut confine = self.confine(server, &expanded);
+        if let Confine::To(_) = &confine {
+            add_variables(&mut variables, recipes::set_variables_ambient(&server.rootward.set, self.ground, &[]));
+        }
+        let (appended, note) = known.apply_ambient(self.ground, &args, &mut confine, &mut variables)?;
+        if let Some(note) = note {
+            message::line_in_passing(&format!("server `{}`: {note}", Shown::new(&server.name)));
+        }
         let launch = Launch {
-            homes: Homes::new_ambient(home, self.ground.directories.state.as_deref(), &command, &args),
+            homes: known.homes_ambient(server.rootward.home, self.ground, &command, &args),
+            inject: known.inject(inject(server), inject_by_name(server, &args)),
             program: command,
             arguments: [args, appended].concat(),
             runs: Runs::Here,
             typed_in: cwd.clone().filter(|cwd| cwd.is_absolute()),
+            withheld: withheld::from_server_ambient(&confine, &variables),
             variables,
-            withheld,
-            file_server,
-            inject,
-            paths: paths.clone(),
+            file_server: known.file_server.clone(),
+            paths,
+            secrets: [wrap::secrets(&confine), expanded.secrets].concat(),
             confine,
             trace: Trace::Off,
-            secrets,
         };
         let base = match cwd {
             _ if starts_in_root => Base::FirstRoot,
             Some(cwd) => Base::Within(cwd),
             None => self.ground.base_of_server(),
         };
+        Ok(self.ready(server, launch, known, roots, base))
+    }
+
+    /// A server of the hub, with its rules.
+    pub(super) fn ready(
+        &self,
+        server: &ServerConfig,
+        launch: Launch,
+        known: KnownServer,
+        roots: ItsRoots,
+        base: Base,
+    ) -> HubServer {
+        let own = server.rootward.arguments.iter().map(|(place, treatment)| (place, *treatment));
         let rules = Rules {
-            policy,
-            sources: Sources { ceiling, ..sources },
+            policy: roots.policy,
+            treatments: known.treatments(self.ground, own),
+            sources: Sources { ceiling: known.ceiling, ..roots.sources },
             guard: self.ground.guard_options(base),
             validation: Validation::of(&self.ground.directories),
             // The meaning of variables and `~` in another file system is not known here.
-            expansion: if paths.is_empty() { wrap::expansion() } else { Expansion::default() },
+            expansion: if launch.paths.is_empty() { wrap::expansion() } else { Expansion::default() },
             protection: launch.protection(),
             way: Some("name one with `--root DIR` in the hub's command, or save one with `rootward roots add DIR`"),
             refusals: self.ground.settings.refusal.value,
             enforce: Enforce::Refuse,
-            treatments: self.treatments(server, recipe),
             treated_by: TreatedBy::Configuration,
-            paths,
+            paths: launch.paths.clone(),
             tells: if server.tells_roots() { Tells::Roots } else { Tells::Nothing },
             audit: self.audit.clone(),
         };
-        Ok(HubServer {
+        HubServer {
             name: server.name.clone(),
             prefix: server.prefix(),
             tools: server.rootward.tools.clone(),
             isolation: server.rootward.isolation,
             rules,
             launch,
-        })
+        }
     }
 
     /// This build cannot reach any remote server.
@@ -195,20 +204,15 @@ impl Preparing<'_> {
         placed.set
     }
 
-    fn confine_ambient(
-        &self,
-        server: &ServerConfig,
-        expanded: &Expanded,
-        (known, arguments): (Option<&Match>, &[OsString]),
-        variables: &mut Vec<(OsString, OsString)>,
-    ) -> Result<(Confine, Vec<OsString>)> {
+    /// How a server is confined, besides what its recipe opens.
+    fn confine(&self, server: &ServerConfig, expanded: &Expanded) -> Confine {
         let settings = &server.rootward;
-        let name = Shown::new(&server.name);
         if settings.sandbox == SandboxLevel::Off {
             message::warning(&format!(
-                "server `{name}` is not confined (`sandbox`: `off`): only the paths in its calls are checked"
+                "server `{}` is not confined (`sandbox`: `off`): only the paths in its calls are checked",
+                Shown::new(&server.name)
             ));
-            return Ok((Confine::Off, Vec::new()));
+            return Confine::Off;
         }
         let set = self.ground.settings.sandbox.options();
         let switch = settings.unix_sockets.map(|level| match level {
@@ -219,51 +223,13 @@ impl Preparing<'_> {
         let of_file = &self.ground.settings.sandbox;
         let sockets =
             if expanded.sockets.is_empty() { of_file.sockets.value.clone() } else { expanded.sockets.clone() };
-        let mut options = Options {
+        Confine::To(Box::new(Options {
             network: settings.network.unwrap_or(set.network),
             unix_sockets: switch.unwrap_or(of_file.unix_sockets.value).with(sockets),
             filesystem: of_file.filesystem(expanded.filesystem.clone()),
             variables: if settings.env.is_empty() { set.variables.clone() } else { settings.env.clone() },
             ..set
-        };
-        let recipe = known.map(|known| &known.recipe);
-        let mut appended = Vec::new();
-        if let Some(known) = known {
-            let recipe = &known.recipe;
-            let mut told = recipes::apply_ambient(recipe, self.ground, &mut options)?;
-            let (added, says) = recipes::append_ambient(known, self.ground, arguments, &options.variables);
-            appended = added;
-            told.extend(says);
-            if let Some(line) = recipes::line(recipe, &told) {
-                message::line_in_passing(&format!("server `{name}`: {}", line.trim_start_matches("note: ")));
-            }
-        }
-        let of_recipe =
-            recipe.map(|recipe| recipes::set_variables_ambient(&recipe.set, self.ground, &options.variables));
-        let of_file = recipes::set_variables_ambient(&settings.set, self.ground, &[]);
-        // The file overrides the recipe.
-        for (name, value) in of_file.into_iter().chain(of_recipe.into_iter().flatten()) {
-            if !variables.iter().any(|(known, _)| *known == name) {
-                variables.push((name, value));
-            }
-        }
-        Ok((Confine::To(Box::new(options)), appended))
-    }
-
-    /// How arguments are treated: the recipe says so, the settings file overrides it, and the configuration
-    /// overrides both.
-    pub(super) fn treatments(&self, server: &ServerConfig, recipe: Option<&Recipe>) -> Treatments {
-        let mut treatments = Treatments::default();
-        for (place, treatment) in recipe.iter().flat_map(|recipe| &recipe.arguments) {
-            treatments.add(place, *treatment, About::EveryServer);
-        }
-        for treat in &self.ground.settings.treat.value {
-            treatments.add(&treat.place, treat.treatment(), About::EveryServer);
-        }
-        for (place, treatment) in &server.rootward.arguments {
-            treatments.add(place, *treatment, About::ThisServer);
-        }
-        treatments
+        }))
     }
 }
 
@@ -278,21 +244,22 @@ fn takes_root_out(server: &mut ServerConfig) -> bool {
     stdio.cwd.take_if(is_root).is_some()
 }
 
+/// How a server gets its directories, as its own settings say.
+fn inject(server: &ServerConfig) -> Inject {
+    match &server.rootward.directories {
+        Some(Takes::Variable(name)) => Inject::Variable(name.into()),
+        Some(Takes::Arguments { .. }) => Inject::Arguments,
+        None => Inject::Known,
+    }
+}
+
 /// The usual name of a file server in configurations, for any command.
 const FILE_SERVER: &str = "filesystem";
 
-/// How a server gets its directories: as its own settings say, else as its recipe says. A server called `filesystem`
-/// gets them after its arguments, unless these say where the roots go.
-fn inject(server: &ServerConfig, recipe: Option<&Recipe>, arguments: &[OsString]) -> Inject {
-    let takes = server.rootward.directories.as_ref().or_else(|| recipe?.directories.as_ref());
-    match takes {
-        Some(Takes::Variable(name)) => Inject::Variable(name.into()),
-        Some(Takes::Arguments { .. }) => Inject::Arguments,
-        None if server.name == FILE_SERVER && !arguments.iter().any(|word| has_root_template(word)) => {
-            Inject::Arguments
-        }
-        None => Inject::Known,
-    }
+/// A server called `filesystem` gets its directories after its arguments, unless these say where the roots go.
+fn inject_by_name(server: &ServerConfig, arguments: &[OsString]) -> Inject {
+    let says_where = arguments.iter().any(|word| has_root_template(word));
+    if server.name == FILE_SERVER && !says_where { Inject::Arguments } else { Inject::Known }
 }
 
 /// The intersection; `narrower` if the other names nothing.

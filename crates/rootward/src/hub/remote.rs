@@ -9,18 +9,18 @@ use std::ffi::OsString;
 
 use anyhow::{Context, Result, anyhow};
 use rootward_core::session::{Follow, Policy, Sources};
-use rootward_core::{Base, Shown, Validation};
+use rootward_core::{Base, Shown};
 use rootward_http::connect::{PlainHttp, Target, may_be_this_machine};
 use rootward_hub::config::{Expanded, Isolation, RootValues, RootsFrom, ServerConfig, Surroundings};
 use rootward_hub::hub::HubServer;
 use rootward_hub::recipe::HomeKind;
-use rootward_hub::scan::{Expansion, Protection};
-use rootward_hub::wrap::{Confine, Enforce, Homes, Inject, Launch, Rules, Runs, Tells, TreatedBy};
+use rootward_hub::scan::Protection;
+use rootward_hub::wrap::{Confine, Homes, Inject, Launch, Runs};
 use rootward_sandbox::{Network, Options, Trace, UnixSockets};
 
 use super::preparing::{ItsRoots, Preparing, hinted};
 use crate::connect;
-use crate::wrap;
+use crate::known_server::KnownServer;
 
 impl Preparing<'_> {
     /// A remote server, ready to connect to.
@@ -37,12 +37,11 @@ impl Preparing<'_> {
         let pairs = headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         let target = Target::new(url, pairs, plain)
             .map_err(|error| anyhow!("server `{}`: {error}", Shown::new(&server.name)))?;
-        let tells = if server.tells_roots() { Tells::Roots } else { Tells::Nothing };
         let is_checked = server
             .rootward
             .check_paths
-            .unwrap_or_else(|| tells == Tells::Roots || !paths.is_empty() || may_be_this_machine(url));
-        let ItsRoots { policy, sources } = self.roots_of_remote_ambient(server, expanded, is_checked)?;
+            .unwrap_or_else(|| server.tells_roots() || !paths.is_empty() || may_be_this_machine(url));
+        let roots = self.roots_of_remote_ambient(server, expanded, is_checked)?;
         let program = std::env::current_exe().context("cannot find the program that is running")?;
         let arguments = vec![OsString::from(connect::NAME), OsString::from(target.origin())];
         let options = Options {
@@ -65,36 +64,17 @@ impl Preparing<'_> {
             withheld: Vec::new(),
             file_server: None,
             inject: Inject::Nothing,
-            paths: paths.clone(),
+            paths,
             confine: Confine::To(Box::new(options)),
             trace: Trace::Off,
             secrets,
         };
-        let rules = Rules {
-            policy,
-            sources,
-            guard: self.ground.guard_options(Base::FirstRoot),
-            validation: Validation::of(&self.ground.directories),
-            // The meaning of variables and `~` in another file system is not known here.
-            expansion: if paths.is_empty() { wrap::expansion() } else { Expansion::default() },
-            protection: if is_checked { launch.protection() } else { Protection::Elsewhere },
-            way: Some("name one with `--root DIR` in the hub's command, or save one with `rootward roots add DIR`"),
-            refusals: self.ground.settings.refusal.value,
-            enforce: Enforce::Refuse,
-            treatments: self.treatments(server, None),
-            treated_by: TreatedBy::Configuration,
-            paths,
-            tells,
-            audit: self.audit.clone(),
-        };
-        Ok(HubServer {
-            name: server.name.clone(),
-            prefix: server.prefix(),
-            tools: server.rootward.tools.clone(),
-            isolation: server.rootward.isolation,
-            rules,
-            launch,
-        })
+        let known = KnownServer::unknown(roots.sources.ceiling.clone());
+        let mut ready = self.ready(server, launch, known, roots, Base::FirstRoot);
+        if !is_checked {
+            ready.rules.protection = Protection::Elsewhere;
+        }
+        Ok(ready)
     }
 
     /// Which roots count for a remote server: none, unless something about it depends on them.

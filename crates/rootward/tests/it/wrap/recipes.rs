@@ -102,10 +102,15 @@ fn a_recipe_sets_what_the_user_sets_and_does_not_pass() {
     let program = install(&scene, "tools/bin", "known");
     write_recipe(&scene, &program, "[set]\nKNOWN_OPTION = \"recipe\"\n");
     let project = scene.text("project");
-    for (words, expect) in [(&[&*project][..], "\"recipe\""), (&["--env", "KNOWN_OPTION", &project], "\"user\"")] {
+    for (words, mine, expect) in [
+        (&[&*project][..], "user", "recipe"),
+        (&["--env", "KNOWN_OPTION", &project], "user", "user"),
+        // A variable with `${root}` is passed on without `--env`.
+        (&[&*project], "${root}", &project),
+    ] {
         let mut command = wrap(&scene, words, &program);
-        let mut client = begin(command.env("KNOWN_OPTION", "user"), Says::Nothing, &[]);
-        assert_eq!(client.text("variable", json!({"name": "KNOWN_OPTION"})), expect);
+        let mut client = begin(command.env("KNOWN_OPTION", mine), Says::Nothing, &[]);
+        assert_eq!(client.text("variable", json!({"name": "KNOWN_OPTION"})), json!(expect).to_string());
         client.end();
     }
 }
