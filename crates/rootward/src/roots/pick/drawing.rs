@@ -1,7 +1,7 @@
 //! The picker as lines of text: a pure function of its state and the size of the screen.
 
 use rootward_client::choose::{Choice, Mark};
-use rootward_core::Shown;
+use rootward_core::{Access, Shown};
 
 use super::fit::{Cut, fit, width};
 use super::picker::{Mode, Picker, Words};
@@ -34,7 +34,7 @@ pub(super) const HELP: &[(&str, &str)] = &[
     ("r", "mark: read"),
     ("w", "mark: read, write, delete"),
     ("W", "mark: read, write"),
-    ("x", "mark: read, write, execute, delete"),
+    ("x", "mark: full access, also execute"),
     ("a", "add a directory by its path"),
     ("n", "mark and rename"),
     ("up k", "up one line"),
@@ -226,17 +226,17 @@ fn indent(choice: &Choice) -> usize {
 
 /// The most important fact about a line.
 pub(super) fn tells(choice: &Choice, words: &Words) -> String {
-    let access = choice.root().access;
+    let access = in_words(choice.root().access);
     let mut says = match (choice.obstacle(), choice.before(), choice.mark()) {
         (Some(obstacle), ..) => return format!("cannot be shared: {}", Shown::new(obstacle)),
         (_, None, Mark::Left) => return words.why.clone(),
         (_, None, Mark::Chosen) => format!("{access} (new)"),
         (_, Some(before), Mark::Chosen) if before != choice.root().access => {
-            format!("{access} (was {before})")
+            format!("{access} (was {})", in_words(before))
         }
         (_, Some(_), Mark::Chosen) if choice.is_renamed() => format!("{access} (renamed)"),
         (_, Some(_), Mark::Chosen) => format!("{access} (saved)"),
-        (_, Some(_), Mark::Left) => "will no longer be shared".to_owned(),
+        (_, Some(_), Mark::Left) => "no longer shared".to_owned(),
     };
     if let Some(peers) = &words.peers {
         says = format!("{says}, for {peers}");
@@ -245,6 +245,11 @@ pub(super) fn tells(choice: &Choice, words: &Words) -> String {
         says = format!("{says}, currently not shared: {trouble}");
     }
     says
+}
+
+/// `full access` fits where its four words would be cut before `execute`.
+fn in_words(access: Access) -> String {
+    if access == Access::ALL { "full access".to_owned() } else { access.to_string() }
 }
 
 /// The current line in full: where it is, why it is listed, and what will happen to it.

@@ -142,12 +142,7 @@ fn what_is_saved_is_marked_and_can_be_taken_back() {
     picker.sees(&["> [x] notes", "read (saved)", "[x] the-shop", "3 marked"]);
     // All at once: one is removed, one gets other access, one is new, and one stays.
     picker.keys(" /shop\rx\x1b");
-    picker.sees(&[
-        "[ ] notes",
-        "will no longer be shared",
-        "read, write, execute, delete (was read)",
-        "5 found or saved",
-    ]);
+    picker.sees(&["[ ] notes", "no longer shared", "full access (was read)", "5 found or saved"]);
     picker.keys("/core\r");
     picker.sees(&["1 of 5", "> [ ]", "esc show all"]);
     picker.keys("W");
