@@ -1,7 +1,7 @@
-//! `cargo xtask files`: `rootward serve` against the reference file server, call by call.
+//! `cargo xtask files`: compares `rootward serve` with the reference file server, call by call.
 //!
-//! The same calls in the same tree, laid out anew for each server. What they answer and what they leave behind must agree, or differ
-//! as `docs/files.md` tells; each difference that it tells of must still be there.
+//! Both servers get the same calls, each in a fresh copy of the same tree. Their answers and the trees afterwards must agree, or differ
+//! as `docs/files.md` says. Every difference on that page must still exist.
 
 mod answer;
 mod case;
@@ -32,15 +32,15 @@ use case::{After, Case, Expect};
 /// The reference server's script below `node_modules`.
 const REFERENCE: &str = "@modelcontextprotocol/server-filesystem/dist/index.js";
 
-/// What every tree has.
+/// The entries that every tree has.
 const GROUND: &[Item] = &[Item::Directory("root"), Item::Secret("outside/secret.txt"), Item::Directory("home")];
 
-/// What is tried.
+/// One check.
 #[derive(Clone, Copy, Debug)]
 enum Check {
-    /// What both tell of their tools.
+    /// Compares the `tools/list` of both servers.
     Tools,
-    /// That the documentation and the cases tell of the same differences.
+    /// The documentation and the cases list the same differences.
     Documented,
     Calls(&'static Case),
 }
@@ -55,29 +55,29 @@ impl Check {
     }
 }
 
-/// Which server.
+/// One of the two servers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Side {
     Reference,
     Rootward,
 }
 
-/// The calls that went as they should.
+/// The calls that passed.
 #[derive(Clone, Copy, Default, Debug)]
 struct Counted {
     agreed: usize,
     on_purpose: usize,
 }
 
-/// Where the trees are laid out, and the servers in them.
+/// The directories in which the trees are built, and the servers.
 struct Ground {
     place: TempDir,
-    /// Outside of what is compared.
+    /// Rootward's state. Not part of the tree that is compared.
     state: TempDir,
     rootward: PathBuf,
     node: PathBuf,
     reference: PathBuf,
-    /// Both servers, kept for all cases in one root.
+    /// Both servers, reused by every case whose only root is `root`.
     usual: Option<[Conversation; 2]>,
 }
 
@@ -85,7 +85,7 @@ fn checks() -> Vec<Check> {
     [Check::Tools, Check::Documented].into_iter().chain(cases::all().into_iter().map(Check::Calls)).collect()
 }
 
-/// Runs the cases whose names hold each of `parts`; gives back a note for the table of steps.
+/// Runs the cases whose names contain all of `parts`. Returns a note for the table of steps.
 pub(crate) fn run(top: &Path, parts: &[&str]) -> Result<String> {
     let checks = chosen(checks(), parts, Check::name)?;
     let mut ground = Ground::prepare(top)?;
@@ -128,7 +128,7 @@ impl Ground {
         })
     }
 
-    /// Starts a server in a tree that is there.
+    /// Starts a server. The tree must already exist.
     fn start(&self, side: Side, roots: &[&str]) -> Result<Conversation> {
         let top = self.place.path().canonicalize()?;
         let mut command = match side {
@@ -149,9 +149,9 @@ impl Ground {
         Conversation::start(command, Roots::Unknown)
     }
 
-    /// Lays the tree out and asks a server; its answers, and what it leaves behind.
+    /// Builds the tree and sends the calls to a server. Returns its answers and the tree afterwards.
     fn ask(&mut self, side: Side, case: &Case) -> Result<(Vec<Answer>, Snapshot)> {
-        let tree = Tree::build_in(self.place.path(), &[GROUND, case.tree]).context("cannot lay out the tree")?;
+        let tree = Tree::build_in(self.place.path(), &[GROUND, case.tree]).context("cannot build the tree")?;
         let mut own;
         let server = if case.roots == ["root"] {
             if self.usual.is_none() {
@@ -174,13 +174,13 @@ impl Ground {
     }
 
     fn play(&mut self, case: &Case) -> Result<Counted> {
-        let (there, after_reference) = self.ask(Side::Reference, case).context("the reference")?;
-        let (here, after_rootward) = self.ask(Side::Rootward, case).context("Rootward")?;
+        let (reference, after_reference) = self.ask(Side::Reference, case).context("the reference")?;
+        let (rootward, after_rootward) = self.ask(Side::Rootward, case).context("Rootward")?;
         let top = self.place.path().canonicalize()?;
         let mut counted = Counted::default();
         let mut wrong = Vec::new();
-        for ((call, there), here) in case.calls.iter().zip(&there).zip(&here) {
-            if let Err(error) = Answer::compare(there, here, call.expect, |text| filled(text, &top)) {
+        for ((call, reference), rootward) in case.calls.iter().zip(&reference).zip(&rootward) {
+            if let Err(error) = Answer::compare(reference, rootward, call.expect, |text| filled(text, &top)) {
                 wrong.push(format!("\n{} {}: {error}", call.tool, call.arguments));
             }
             match call.expect {
@@ -204,7 +204,7 @@ impl Ground {
     }
 }
 
-/// A text with the places that it names.
+/// Replaces `$ROOT` and `$TOP` by their paths.
 fn filled(text: &str, top: &Path) -> String {
     text.replace("$ROOT", &top.join("root").display().to_string()).replace("$TOP", &top.display().to_string())
 }
@@ -216,7 +216,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_tool_is_called_and_every_case_has_a_name_of_its_own() {
+    fn every_tool_is_called_and_case_names_are_unique() {
         let cases = cases::all();
         let names: BTreeSet<&str> = cases.iter().map(|case| case.name).collect();
         assert_eq!(names.len(), cases.len());

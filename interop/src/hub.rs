@@ -1,8 +1,8 @@
-//! `cargo xtask hub`: `rootward hub` with real servers behind it and real clients before it.
+//! `cargo xtask hub`: runs `rootward hub` between real clients and real servers.
 //!
-//! Five servers of other projects are in one configuration, each as its README has it. Clients of other SDKs list their tools, call each
-//! server in the project that they share, are refused what lies outside, and change the project. What server-everything and others answer
-//! through the hub is compared with what they answer directly.
+//! One configuration has five third-party servers, each as its README configures it. Clients built on other SDKs list the tools, call each
+//! server in the project that they share, are refused paths outside of it, and then switch to the other project. For server-everything and
+//! others, the answers through the hub are compared with the direct answers.
 
 mod fidelity;
 mod five;
@@ -27,10 +27,10 @@ use five::SERVERS;
 use session::Known;
 use stage::{Stage, Supply};
 
-/// Cases at once.
+/// How many cases run in parallel.
 const AT_ONCE: usize = 2;
 
-/// The clients, and the era of each. The servers are of the legacy era.
+/// The clients, the era of each, and the shortest form that runs it. The servers are legacy.
 const CLIENTS: [(Sdk, Era, Form); 6] = [
     (Sdk::Python, Era::Legacy, Form::Short),
     (Sdk::TypeScript, Era::Modern, Form::Short),
@@ -40,12 +40,11 @@ const CLIENTS: [(Sdk, Era, Form); 6] = [
     (Sdk::TypeScriptV1, Era::Legacy, Form::Long),
 ];
 
-/// What is tried.
 #[derive(Clone, Copy, Debug)]
 enum Case {
-    /// A client before five servers.
+    /// A client that uses five servers.
     Five(Sdk, Era),
-    /// A server directly and through the hub.
+    /// A server must answer the same directly and through the hub.
     Same(&'static Script),
 }
 
@@ -65,7 +64,7 @@ impl Case {
         }
     }
 
-    /// Carries it out; what was counted.
+    /// Runs the case. Returns its counts as text.
     fn carry_out(self, top: &Path, installed: &Installed) -> Result<String> {
         match self {
             Case::Five(sdk, era) => five(sdk, era, top, installed),
@@ -85,10 +84,10 @@ fn five(sdk: Sdk, era: Era, top: &Path, installed: &Installed) -> Result<String>
         let client = sdk.command(top, &installed.sdks, "client");
         answers += session::play(client, &stage, era, known).with_context(|| format!("servers known: {known:?}"))?;
     }
-    Ok(format!("{answers} answers as they should be"))
+    Ok(format!("{answers} answers as expected"))
 }
 
-/// The cases of a form of the check; the longest first.
+/// The cases of a form of the check, slowest first.
 fn cases(form: Form) -> Vec<Case> {
     let clients = CLIENTS.into_iter().filter(|(.., shortest)| form == Form::Long || *shortest == Form::Short);
     let clients = clients.map(|(sdk, era, _)| Case::Five(sdk, era));
@@ -103,7 +102,7 @@ pub(crate) fn repeat(form: Form) -> &'static str {
     }
 }
 
-/// Runs the cases whose names hold each of `parts`; gives back a note for the table of steps.
+/// Runs the cases whose names contain all of `parts`. Returns a note for the table of steps.
 pub(crate) fn run(top: &Path, form: Form, parts: &[&str]) -> Result<String> {
     let cases = chosen(cases(form), parts, Case::name)?;
     let build = Call::cargo("build -p rootward --bin rootward");

@@ -1,4 +1,4 @@
-//! The MCP Inspector as the client of Rootward: each of its runs is a session, with the roots that its settings name.
+//! The MCP Inspector as the client of Rootward. Each run is a session, with the roots from the Inspector's settings.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,14 +12,14 @@ use tempfile::TempDir;
 use crate::listening::{self, TOKEN};
 use taskkit::install::{node_at_least, packages};
 
-/// The oldest Node that it runs on.
+/// The oldest major version of Node that the Inspector runs on.
 pub(crate) const NODE: u64 = 22;
 
-/// Which era it looks for.
+/// The era that the Inspector tries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Era {
     Legacy,
-    /// The modern one, then the legacy one.
+    /// Modern first, then legacy.
     Auto,
     Modern,
 }
@@ -36,12 +36,12 @@ impl Era {
     }
 }
 
-/// What it is the client of.
+/// The server that the Inspector talks to.
 #[derive(Debug)]
 pub(crate) struct Server<'s> {
     pub(crate) rootward: &'s Path,
     pub(crate) transport: Transport,
-    /// What `rootward` is told, with [`DIRECTORY`] and [`ABOVE`] in place of directories. Over HTTP, `--http` is added.
+    /// The arguments of `rootward`, with the placeholders [`DIRECTORY`] and [`ABOVE`]. Over HTTP, `--http` is added.
     pub(crate) words: Vec<String>,
     /// The tool that reads a file.
     pub(crate) tool: &'static str,
@@ -49,57 +49,57 @@ pub(crate) struct Server<'s> {
     pub(crate) schemas: Schemas,
 }
 
-/// Replaced by the directory that is shared.
+/// A placeholder for the shared directory.
 pub(crate) const DIRECTORY: &str = "DIRECTORY";
 
-/// Replaced by the parent of the two directories, of which one is shared.
+/// A placeholder for the parent of the two directories, one of which is shared.
 pub(crate) const ABOVE: &str = "ABOVE";
 
 /// How the Inspector reaches Rootward.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Transport {
-    /// Each run starts it.
+    /// Each run starts a Rootward.
     Stdio,
-    /// It listens before the first run and until the last one has ended.
+    /// One Rootward listens during all runs.
     Http,
 }
 
-/// Who says what is shared.
+/// Who chooses the shared directory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Roots {
     OfClient,
     OfOperator,
 }
 
-/// Whether the schemas of all tools must be such that every model reads them.
+/// Whether the tools' schemas must be portable, so that every model can read them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Schemas {
-    /// Somebody else's.
+    /// Not checked: the tools belong to a third-party server.
     Any,
     Portable,
 }
 
-/// The Inspector, and where it runs.
+/// The Inspector, and the Node that runs it.
 #[derive(Debug)]
 pub(crate) struct Inspector {
     node: PathBuf,
     program: PathBuf,
 }
 
-/// What it printed, and how it ended: not well where the result is an error.
+/// What the Inspector printed, and its exit status, which is a failure if the result is an error.
 struct Run {
     said: Value,
     status: ExitStatus,
 }
 
 impl Inspector {
-    /// Installs it, if it is not there yet.
+    /// Installs the Inspector, if it is not installed yet.
     pub(crate) fn install(top: &Path) -> Result<Inspector> {
         let program = packages(top, "inspector")?.join("node_modules/.bin/mcp-inspector");
         Ok(Inspector { node: node_at_least(top, NODE)?, program })
     }
 
-    /// Goes through all of it in an era; how many runs there were.
+    /// Lists the tools, then reads a file inside and one outside for each shared directory. Returns the number of runs.
     pub(crate) fn play(&self, era: Era, server: &Server<'_>) -> Result<usize> {
         let stage = Stage::new(server)?;
         self.list(era, server, &stage)?;
@@ -108,15 +108,18 @@ impl Inspector {
             let inside = self.read(era, server, &stage, root, &format!("{root}/file"))?;
             let result = &inside.said["result"];
             let is_well = result["content"][0]["text"] == root && result["isError"] != true && inside.status.success();
-            ensure!(is_well, "inside, it said {result}");
+            ensure!(is_well, "inside, the result was {result}");
             let path = format!("{other}/file");
             let outside = self.read(era, server, &stage, root, &path)?;
             let result = &outside.said["result"];
             let refusal = result.pointer("/_meta/rootward.dev~1refusal").unwrap_or(&result["structuredContent"]);
-            ensure!(result["isError"] == true && refusal["code"] == "outside_roots", "outside, it said {result}");
+            ensure!(
+                result["isError"] == true && refusal["code"] == "outside_roots",
+                "outside, the result was {result}"
+            );
             let sentence = format!("`{}` is outside every root", stage.above().join(&path).display());
-            let is_told = result["content"][0]["text"].as_str().is_some_and(|text| text.contains(&sentence));
-            ensure!(is_told, "outside, the user does not see `{sentence}`, but {result}");
+            let is_shown = result["content"][0]["text"].as_str().is_some_and(|text| text.contains(&sentence));
+            ensure!(is_shown, "outside, the user does not see `{sentence}`, but {result}");
             runs += 2;
         }
         Ok(runs)
@@ -127,9 +130,9 @@ impl Inspector {
         let tools = said["result"]["tools"].as_array().context("no list of tools")?;
         ensure!(tools.iter().any(|listed| listed["name"] == server.tool), "`{}` is not listed: {said}", server.tool);
         if server.schemas == Schemas::Portable {
-            // Warnings are among them, errors also end it.
+            // The findings include warnings. An error also makes the Inspector exit with a failure.
             let findings = &said["schemaFindings"];
-            ensure!(findings.is_null() && status.success(), "it ended with {status} and found {findings}");
+            ensure!(findings.is_null() && status.success(), "the Inspector ended with {status} and found {findings}");
         }
         Ok(())
     }
@@ -144,21 +147,21 @@ impl Inspector {
         command.arg(&self.program).args(["--cli", "-q"]).args(stage.target(root, server)?);
         command.args(["--format", "json", "--protocol-era", era.name(), "--method"]).args(words);
         let output = command.env("HOME", stage.directory.path()).output().context("cannot run the Inspector")?;
-        let (said, beside) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        let said =
-            serde_json::from_str(&said).with_context(|| format!("it ended with {}: {said}{beside}", output.status))?;
+        let (said, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        let said = serde_json::from_str(&said)
+            .with_context(|| format!("the Inspector ended with {}: {said}{stderr}", output.status))?;
         Ok(Run { said, status: output.status })
     }
 }
 
-/// The directories. Each is shared in turn.
+/// The two directories. Each is shared in turn.
 const ROOTS: [&str; 2] = ["one", "other"];
 
-/// Two directories, the Inspector's own, and what listens, if anything does.
+/// The temporary directory that holds [`ROOTS`] and the Inspector's settings, and the listening servers, if any.
 #[derive(Debug)]
 struct Stage {
     directory: TempDir,
-    /// One for each of [`ROOTS`], or one for both.
+    /// A server for each of [`ROOTS`], or one for both.
     listening: Vec<Listening>,
 }
 
@@ -171,7 +174,7 @@ impl Stage {
             fs::write(stage.above().join(name).join("file"), name)?;
         }
         if server.transport == Transport::Http {
-            // One that the clients tell their roots serves all of them.
+            // If the clients choose the roots, one server is enough.
             let needed = if server.roots == Roots::OfClient { 1 } else { ROOTS.len() };
             for root in &ROOTS[..needed] {
                 let home = stage.directory.path().join(format!("home-for-{root}"));
@@ -193,7 +196,7 @@ impl Stage {
         server.words.iter().map(|word| word.replace(DIRECTORY, &directory).replace(ABOVE, &above)).collect()
     }
 
-    /// What the Inspector is told to reach Rootward with this directory shared.
+    /// The Inspector's arguments to reach Rootward with this directory shared.
     fn target(&self, root: &str, server: &Server<'_>) -> Result<Vec<String>> {
         let position = ROOTS.iter().position(|known| *known == root).unwrap_or_default();
         let listening = self.listening.get(position).or(self.listening.first());
@@ -203,7 +206,7 @@ impl Stage {
                 let home = json!({"XDG_STATE_HOME": top.join("state"), "XDG_CONFIG_HOME": top.join("config")});
                 json!({"type": "stdio", "command": server.rootward, "args": self.words(root, server), "env": home})
             }
-            // Without settings it has no roots.
+            // Without a settings file, the Inspector has no roots.
             Some(Listening { url, .. }) if server.roots == Roots::OfOperator => {
                 let header = format!("Authorization: Bearer {TOKEN}");
                 let words = ["--transport", "http", "--server-url", url, "--header", &header];
@@ -218,7 +221,7 @@ impl Stage {
         Ok(["--config", &settings, "--server", "held"].map(str::to_owned).to_vec())
     }
 
-    /// A file of settings where this directory is shared.
+    /// Writes the Inspector's settings file, in which this directory is shared.
     fn settings(&self, root: &str, server: &Server<'_>, mut entry: Value) -> Result<PathBuf> {
         entry["roots"] = match server.roots {
             Roots::OfClient => json!([{"uri": format!("file://{}", self.above().join(root).display()), "name": root}]),

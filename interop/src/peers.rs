@@ -1,8 +1,8 @@
-//! `cargo xtask peers`: real MCP clients of other languages against servers that are built on `rootward-server`, and
-//! before `rootward serve`.
+//! `cargo xtask peers`: real MCP clients in other languages talk to servers built on `rootward-server`, and to
+//! `rootward serve`, `rootward wrap` and `rootward hub`.
 //!
-//! The clients are the small programs in `peers/`, one for each generation of an SDK. Each is put into every situation, over
-//! every transport, in every era that it knows.
+//! The clients are the small programs in `peers/`, one for each major version of an SDK. Each goes through every situation, over
+//! every transport, in every era that it supports.
 
 pub(crate) mod case;
 mod files;
@@ -27,7 +27,7 @@ use files::OF_SERVE;
 use situation::{DIRECTORIES, SITUATIONS, Situation};
 use step::Era;
 
-/// An SDK.
+/// An MCP SDK in a major version.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Sdk {
     Python,
@@ -36,15 +36,15 @@ pub(crate) enum Sdk {
     TypeScriptV1,
 }
 
-/// The script of a file server that nobody here wrote.
+/// The script of a third-party file server.
 const FILE_SERVER: &str = "@modelcontextprotocol/server-filesystem/dist/index.js";
 
-/// Clients at once: most wait most of the time.
+/// How many clients run in parallel. Most of them wait most of the time.
 const AT_ONCE: usize = 8;
 
 const SDKS: [Sdk; 4] = [Sdk::Python, Sdk::PythonV1, Sdk::TypeScript, Sdk::TypeScriptV1];
 
-/// Where each era is tried. A modern client opens no stream of its own anyway.
+/// The routes of each era. A modern client never opens a separate stream, so it has no route without one.
 const WAYS: [(Route, Era); 17] = [
     (Route::Stdio, Era::Legacy),
     (Route::Http, Era::Legacy),
@@ -65,8 +65,8 @@ const WAYS: [(Route, Era); 17] = [
     (Route::HubHttp, Era::Modern),
 ];
 
-/// The situations that a slow server is put into, and any server that is wrapped once more, with its handshake remembered; the others
-/// are the same to it.
+/// The situations that matter to a slow server, and to a wrapped server whose handshake Rootward remembers. The others would add
+/// nothing.
 const OF_FILES: [&str; 3] = ["two roots", "other roots", "none to begin with"];
 
 impl Sdk {
@@ -79,11 +79,11 @@ impl Sdk {
         }
     }
 
-    fn knows(self, era: Era) -> bool {
+    fn supports(self, era: Era) -> bool {
         era == Era::Legacy || matches!(self, Sdk::Python | Sdk::TypeScript)
     }
 
-    /// A call of one of the scripts in `peers/`, without its arguments.
+    /// The command of a script in `peers/`, without its arguments.
     pub(crate) fn command(self, top: &Path, installed: &Installed, script: &str) -> Command {
         let (program, script) = match self {
             Sdk::Python => (installed.python.as_path(), top.join(format!("peers/python/{script}.py"))),
@@ -97,27 +97,27 @@ impl Sdk {
     }
 }
 
-/// What a case is about.
+/// What a case tests.
 #[derive(Clone, Copy, Debug)]
 enum Subject {
     /// A client in a situation.
     In(&'static Situation),
-    /// The script that the examples' pages show.
+    /// The script that is printed in the examples' documentation.
     Shown,
-    /// A tool of another example.
+    /// A tool of one of [`EXAMPLES`].
     Of(&'static Example),
 }
 
-/// An example whose tools are called, in a directory and outside it.
+/// An example server with a tool that is called for a file inside the root and for one outside.
 #[derive(Clone, Copy, Debug)]
 struct Example {
     program: &'static str,
     tool: &'static str,
-    /// Its arguments, for a path.
+    /// The tool's arguments for a path.
     arguments: fn(&str) -> Value,
-    /// What it prints for a file inside, with these contents.
+    /// What the client prints for a file inside with these contents.
     inside: fn(&str) -> String,
-    /// What a refusal holds.
+    /// Part of what the client prints for a file outside.
     refused: &'static str,
 }
 
@@ -175,7 +175,7 @@ impl Case {
         match self.subject {
             Subject::In(situation) => {
                 let client = || self.sdk.command(top, installed, "client");
-                // What is written there is no one else's.
+                // These cases write files, so each needs a separate directory.
                 let own =
                     if self.route == Route::Serve || self.route.is_listening() { Some(Stage::new()?) } else { None };
                 case::play(client, servers, self.route, self.era, situation, own.as_ref().unwrap_or(stage))
@@ -187,34 +187,33 @@ impl Case {
                     case::printed(&mut client)
                 };
                 let inside = read("file")?;
-                ensure!(inside == format!("read: {}\n", DIRECTORIES[0]), "it printed `{inside}`");
+                ensure!(inside == format!("read: {}\n", DIRECTORIES[0]), "the client printed `{inside}`");
                 let outside = read(&stage.path("third/file"))?;
                 ensure!(
                     outside.starts_with("refused: ") && outside.contains("is outside every root"),
-                    "it printed `{outside}`"
+                    "the client printed `{outside}`"
                 );
                 Ok(())
             }
             Subject::Of(example) => {
                 let call = |path: &str| {
                     let mut client = self.sdk.command(top, installed, "call_tool");
-                    // Built beside the others.
+                    // Cargo built it into the same directory.
                     let program = Path::new(&servers.address(Route::Stdio)).with_file_name(example.program);
                     client.arg(program).args([&stage.path(DIRECTORIES[0]), example.tool]);
                     client.arg((example.arguments)(path).to_string());
                     case::printed(&mut client)
                 };
                 let inside = call("file")?;
-                ensure!(inside == (example.inside)(DIRECTORIES[0]), "it printed `{inside}`");
+                ensure!(inside == (example.inside)(DIRECTORIES[0]), "the client printed `{inside}`");
                 let outside = call(&stage.path("third/file"))?;
-                ensure!(outside.contains(example.refused), "it printed `{outside}`");
+                ensure!(outside.contains(example.refused), "the client printed `{outside}`");
                 Ok(())
             }
         }
     }
 }
 
-/// Every case.
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     let of_serve = OF_SERVE
@@ -224,8 +223,8 @@ fn cases() -> Vec<Case> {
     let of_examples = EXAMPLES.iter().map(|example| (Subject::Of(example), Some(Route::Stdio)));
     for (subject, only) in of_serve.chain(of_all).chain(of_examples) {
         for sdk in SDKS {
-            for (route, era) in WAYS.into_iter().filter(|(_, era)| sdk.knows(*era)) {
-                // The script takes whatever era the server offers, and that is the modern one.
+            for (route, era) in WAYS.into_iter().filter(|(_, era)| sdk.supports(*era)) {
+                // The scripts of `Of` and `Shown` use the newest era that the server offers: the modern one.
                 let is_wanted = match subject {
                     _ if only.is_some_and(|only| only != route) => false,
                     Subject::In(situation) => {
@@ -246,7 +245,7 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// Runs the cases whose names hold each of `parts`; gives back a note for the table of steps.
+/// Runs the cases whose names contain all of `parts`. Returns a note for the table of steps.
 pub(crate) fn run(top: &Path, parts: &[&str]) -> Result<String> {
     let cases = chosen(cases(), parts, Case::name)?;
     let installed = install::run(top)?;

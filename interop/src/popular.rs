@@ -1,9 +1,9 @@
 //! `cargo xtask popular`: popular MCP servers behind `rootward wrap`, each as its README configures it.
 //!
-//! A user who puts `rootward wrap --` before a server's command expects that it starts, lists its tools and works: with a client that
+//! A user who puts `rootward wrap --` before a server's command expects the server to start, list its tools and work: with a client that
 //! shares roots and with one that does not, at the first start and at the next, in this project and in another, as root and as an
-//! ordinary user. There is a server for each recipe that Rootward ships, and the recipe passes the variables on. The servers are fetched
-//! by `npx` and `uvx` from a registry on this machine, which counts what they download.
+//! ordinary user. Each recipe that Rootward ships has at least one server here, and passes the server's variables. `npx` and `uvx`
+//! download the servers from a registry on this machine, which counts the downloads.
 
 pub(crate) mod install;
 pub(crate) mod measure;
@@ -29,24 +29,24 @@ use taskkit::conversation::{Conversation, Said};
 use taskkit::form::Form;
 use taskkit::install::Runtime;
 
-/// Servers at once.
+/// How many cases run in parallel.
 const AT_ONCE: usize = 3;
 
-/// How often a server may say that its tools changed before all of them are there.
+/// How often a server may announce changed tools until all of them are listed.
 const MOST_CHANGES: usize = 10;
 
 /// How long standard error may lag behind the answer to `initialize`.
 const LAG: Duration = Duration::from_secs(10);
 
-/// Where a server with data in its results keeps what a refusal says.
+/// The `_meta` key of a refusal if the tool's results have structured data.
 const REFUSAL: &str = "rootward.dev/refusal";
 
-/// What is done with a server.
+/// What a case does with a server.
 #[derive(Clone, Copy, Debug)]
 enum Check {
-    /// Three starts.
+    /// Starts it three times.
     Starts(Sharing, User),
-    /// A start for each way of sharing directories.
+    /// Starts it once with roots from the client and once with `--root`.
     Works(User),
     Extra(Extra),
 }
@@ -57,12 +57,12 @@ struct Case {
     check: Check,
 }
 
-/// When all tools must be listed.
+/// When the list must have all tools.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Listed {
-    /// In the first answer: they are remembered.
+    /// In the first answer: Rootward remembers them.
     AtOnce,
-    /// When the server has said that they changed.
+    /// After the server has announced a change.
     InTheEnd,
 }
 
@@ -143,7 +143,7 @@ impl Case {
     fn call_all(self, stage: &Stage<'_>, start: Start, calls: &[ToolCall]) -> Result<()> {
         let mut server = stage.start(start)?;
         for call in calls {
-            call_as_told(&mut server, stage, start, *call)?;
+            call_as_expected(&mut server, stage, start, *call)?;
         }
         server.end_with(self.server.ends)
     }
@@ -154,7 +154,7 @@ impl Case {
             let start = Start { project, ..Start::of(self.server, Sharing::Client) };
             let mut server = stage.start(start)?;
             self.tools(&mut server, Listed::InTheEnd)?;
-            let text = call_as_told(&mut server, stage, start, call)?;
+            let text = call_as_expected(&mut server, stage, start, call)?;
             let (Answer::Result(memory) | Answer::Error(memory)) = recalled.answer;
             ensure!(project == Project::One || !text.contains(memory), "in another project it said {text}");
             server.end_with(self.server.ends)?;
@@ -174,17 +174,17 @@ impl Case {
         Ok(())
     }
 
-    /// Whether the same command was run before: then its tools are remembered.
+    /// Whether the same command ran before, so Rootward remembers its tools.
     fn is_known(self, turn: Turn) -> bool {
         turn == Turn::Again || (turn == Turn::OtherProject && !self.server.names_project())
     }
 
-    /// Starts the server, and does what it is for.
+    /// Starts the server and makes all of its calls.
     fn work(self, stage: &Stage<'_>, start: Start, listed: Listed) -> Result<()> {
         let mut server = stage.start(start)?;
         self.tools(&mut server, listed)?;
         for call in self.server.calls {
-            call_as_told(&mut server, stage, start, *call)?;
+            call_as_expected(&mut server, stage, start, *call)?;
         }
         for refused in self.server.refused {
             refused_with_reason(&mut server, stage, start, *refused, &json!({}))?;
@@ -194,17 +194,17 @@ impl Case {
         server.end_with(self.server.ends)
     }
 
-    /// The recipe must be the one that passes the variables.
+    /// Standard error must say that the recipe passes the variables.
     fn judge_recipe(self, complaint: &str, start: Start) -> Result<()> {
-        let is_told = |(name, _): &(&str, &str)| !self.server.passed.contains(name);
+        let by_recipe = |(name, _): &(&str, &str)| !self.server.passed.contains(name);
         let Some(recipe) = self.server.recipe.filter(|_| start.keys == Keys::Passed) else { return Ok(()) };
-        let is_told = self.server.environment.iter().any(is_told);
+        let is_noted = self.server.environment.iter().any(by_recipe);
         let note = format!("note: recipe `{recipe}` passes ");
-        ensure!(!is_told || complaint.contains(&note), "standard error does not say `{note}`: {complaint}");
+        ensure!(!is_noted || complaint.contains(&note), "standard error does not say `{note}`: {complaint}");
         Ok(())
     }
 
-    /// Waits until all tools are listed, as a client does that lists them again when it hears of a change.
+    /// Waits until all tools are listed. Lists them again after each change that the server announces, as a client does.
     fn tools(self, server: &mut Conversation, listed: Listed) -> Result<()> {
         let mut tools = Vec::new();
         for _ in 0..MOST_CHANGES {
@@ -213,7 +213,7 @@ impl Case {
                 return Ok(());
             }
             let expected = self.server.tools;
-            ensure!(listed == Listed::InTheEnd, "at first {} of {expected} tools were listed: {tools:?}", tools.len());
+            ensure!(listed == Listed::InTheEnd, "the first list has {} of {expected} tools: {tools:?}", tools.len());
             server
                 .wait_for("notifications/tools/list_changed")
                 .with_context(|| format!("{} of {expected} tools were listed: {tools:?}", tools.len()))?;
@@ -221,24 +221,24 @@ impl Case {
         bail!("{} instead of {} tools: {tools:?}\n{}", tools.len(), self.server.tools, server.complaint())
     }
 
-    /// The server is downloaded once for all projects of the user.
+    /// The first start downloads the server, for all projects of the user.
     fn judge_downloads(self, turn: Turn, downloads: &[String]) -> Result<()> {
         if turn != Turn::First {
-            ensure!(downloads.is_empty(), "it downloaded {downloads:?}");
+            ensure!(downloads.is_empty(), "downloaded again: {downloads:?}");
             return Ok(());
         }
         let Some(package) = self.server.package() else { return Ok(()) };
         let times = downloads.iter().filter(|file| file.starts_with(&format!("{package}-"))).count();
-        ensure!(times == 1, "it downloaded its package {times} times");
+        ensure!(times == 1, "the package was downloaded {times} times");
         Ok(())
     }
 
-    /// Whether or not the server starts without them, standard error names the variables.
+    /// Standard error must name the missing variables, whether or not the server starts without them.
     fn keys_forgotten(self, stage: &Stage<'_>) -> Result<()> {
         let mut server = stage.start(Start { keys: Keys::Forgotten, ..Start::of(self.server, Sharing::Client) })?;
         let began = Instant::now();
         let names = self.server.environment.iter().map(|(name, _)| *name);
-        // A server complains of a missing key itself; only Rootward knows the way out.
+        // The server may complain about a missing key itself, but only Rootward suggests `--env`.
         let expected: Vec<&str> = names.chain(["--env"]).collect();
         let missing = |complaint: &str| expected.iter().find(|word| !complaint.contains(*word));
         loop {
@@ -262,8 +262,8 @@ impl Case {
     }
 }
 
-/// Calls a tool, which must answer as the row tells; what it said.
-fn call_as_told(server: &mut Conversation, stage: &Stage<'_>, start: Start, call: ToolCall) -> Result<String> {
+/// Calls a tool, which must give the expected answer. Returns the answer's text.
+fn call_as_expected(server: &mut Conversation, stage: &Stage<'_>, start: Start, call: ToolCall) -> Result<String> {
     let arguments = serde_json::from_str(&stage.fill(call.arguments, start.project))?;
     let said = server.call(call.tool, arguments)?;
     let holds = |text: &str, part: &str| text.contains(&stage.fill(part, start.project));
@@ -275,7 +275,7 @@ fn call_as_told(server: &mut Conversation, stage: &Stage<'_>, start: Start, call
     }
 }
 
-/// Calls a tool with this in `_meta`; the whole answer.
+/// Calls a tool with `meta` as `_meta`. Returns the whole answer.
 fn ask(server: &mut Conversation, stage: &Stage<'_>, start: Start, call: ToolCall, meta: &Value) -> Result<Value> {
     let arguments: Value = serde_json::from_str(&stage.fill(call.arguments, start.project))?;
     let mut params = json!({"name": call.tool, "_meta": meta});
@@ -283,7 +283,7 @@ fn ask(server: &mut Conversation, stage: &Stage<'_>, start: Start, call: ToolCal
     server.ask("tools/call", params)
 }
 
-/// The call must be refused, and the reason must stand in the text and in the data: some clients show only one of them.
+/// The call must be refused, and both the text and the data must contain the reason: some clients show only one of them.
 fn refused_with_reason(
     server: &mut Conversation,
     stage: &Stage<'_>,
@@ -303,7 +303,7 @@ fn refused_with_reason(
     Ok(())
 }
 
-/// The cases of a form of the check. The short one has the servers that start fastest, as one user.
+/// The cases of a form of the check. The short form runs the servers that start fastest, as one user.
 fn cases(form: Form, is_superuser: bool) -> Vec<Case> {
     let mut cases = Vec::new();
     for server in servers().filter(|server| form == Form::Long || server.form == Form::Short) {
@@ -315,7 +315,7 @@ fn cases(form: Form, is_superuser: bool) -> Vec<Case> {
                 Starts::Once => vec![Check::Works(user)],
                 Starts::Often => {
                     let all = [Sharing::Client, Sharing::ClientWithinRoot, Sharing::Root].into_iter();
-                    // A server that is told where to work needs that place at its very start.
+                    // A server that gets the project as an argument needs it when it starts.
                     let fits = |sharing: &Sharing| *sharing != Sharing::ClientWithinRoot || server.names_project();
                     all.filter(fits).map(|sharing| Check::Starts(sharing, user)).collect()
                 }
@@ -332,11 +332,11 @@ fn cases(form: Form, is_superuser: bool) -> Vec<Case> {
 pub(crate) struct Readme {
     pub(crate) command: Vec<String>,
     pub(crate) variables: Vec<(String, String)>,
-    /// How many tools the locked version has.
+    /// The number of tools in the locked version.
     pub(crate) tools: usize,
 }
 
-/// The server of that name, for a user of this project and of the services at this address.
+/// The configuration of the server `name`, for a user of this project. `url` is the address of the services on this machine.
 pub(crate) fn readme(name: &str, project: &Path, url: &str) -> Result<Readme> {
     let server = servers().find(|server| server.name == name);
     let server = server.with_context(|| format!("no server is called `{name}`"))?;
@@ -356,7 +356,7 @@ pub(crate) fn repeat(form: Form) -> &'static str {
     }
 }
 
-/// Runs the cases whose names hold each of `parts`; gives back a note for the table of steps.
+/// Runs the cases whose names contain all of `parts`. Returns a note for the table of steps.
 pub(crate) fn run(top: &Path, form: Form, parts: &[&str]) -> Result<String> {
     let is_superuser = Call::program("id").arguments(["-u"]).stdout(top)?.trim() == "0";
     let cases = chosen(cases(form, is_superuser), parts, Case::name)?;
@@ -374,7 +374,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_case_has_a_name_of_its_own() {
+    fn case_names_are_unique() {
         let names: BTreeSet<String> = cases(Form::Long, true).into_iter().map(Case::name).collect();
         assert_eq!(names.len(), cases(Form::Long, true).len());
     }

@@ -1,4 +1,4 @@
-//! `cargo xtask serve`: the MCP Inspector before `rootward serve`, and over HTTP before `rootward hub`. More of their clients are in `peers`.
+//! `cargo xtask serve`: the MCP Inspector as the client of `rootward serve`, and over HTTP of `rootward hub`. `peers` has more clients.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,10 +12,10 @@ use taskkit::built;
 use taskkit::call::Call;
 use taskkit::install::{Runtime, node, packages, runtimes};
 
-/// Cases at once.
+/// How many cases run in parallel.
 const AT_ONCE: usize = 2;
 
-/// What the Inspector is the client of.
+/// The command that the Inspector talks to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Verb {
     Serve,
@@ -23,16 +23,16 @@ enum Verb {
     HubHttp,
 }
 
-/// What it meets, its era, and who says what is shared.
+/// The command, the era that the Inspector tries, and who chooses the shared directory.
 #[derive(Clone, Copy, Debug)]
 struct Case(Verb, Era, Roots);
 
-/// Where the programs are.
+/// The paths of the programs.
 #[derive(Debug)]
 struct Programs {
     inspector: Inspector,
     rootward: PathBuf,
-    /// The file server from npm, which is behind the hub.
+    /// The command of the npm file server, which runs behind the hub.
     files: [PathBuf; 2],
 }
 
@@ -54,11 +54,11 @@ impl Case {
     fn carry_out(self, programs: &Programs) -> Result<()> {
         let Case(verb, era, roots) = self;
         let directory = tempfile::tempdir()?;
-        // A client on the network is always held to directories of the command line.
+        // A network client is always limited to directories from the command line.
         let ceiling = match (verb, roots) {
             (Verb::Serve, Roots::OfClient) => None,
             (_, Roots::OfClient) => Some(ABOVE.to_owned()),
-            // Where commands may run, their tool is in the list of those whose schemas are looked at.
+            // With execute access, the `shell` tool is listed too, so its schema is checked.
             (_, Roots::OfOperator) => Some(format!("{DIRECTORY}:rwx")),
         };
         let (before, tool, schemas) = match verb {
@@ -81,7 +81,7 @@ impl Case {
             schemas,
         };
         let runs = programs.inspector.play(era, &server)?;
-        println!("{}: {runs} runs as they should be", self.name());
+        println!("{}: {runs} runs as expected", self.name());
         Ok(())
     }
 }
@@ -89,7 +89,7 @@ impl Case {
 fn cases() -> Vec<Case> {
     let both = [Roots::OfClient, Roots::OfOperator];
     let serve = ERAS.into_iter().flat_map(|era| both.map(|roots| Case(Verb::Serve, era, roots)));
-    // Which era it finds if it looks for both does not depend on the transport.
+    // HTTP does not need `auto`: which era the Inspector finds does not depend on the transport.
     let eras = [Era::Legacy, Era::Modern].into_iter();
     let http = eras.flat_map(|era| {
         [Verb::ServeHttp, Verb::HubHttp].into_iter().flat_map(move |verb| both.map(|roots| Case(verb, era, roots)))
@@ -97,7 +97,7 @@ fn cases() -> Vec<Case> {
     serve.chain(http).collect()
 }
 
-/// Runs the cases whose names hold each of `parts`; gives back a note for the table of steps.
+/// Runs the cases whose names contain all of `parts`. Returns a note for the table of steps.
 pub(crate) fn run(top: &Path, parts: &[&str]) -> Result<String> {
     let cases = chosen(cases(), parts, Case::name)?;
     runtimes(top, &[Runtime::Node])?;

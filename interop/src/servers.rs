@@ -1,8 +1,8 @@
-//! `cargo xtask servers`: MCP servers of other projects, confined by `rootward sandbox` and behind `rootward wrap`, at their real work.
+//! `cargo xtask servers`: third-party MCP servers do real work, confined by `rootward sandbox` and behind `rootward wrap`.
 //!
-//! Each server is told that a directory outside is open to it, and is asked to use it. Confined, it must do all of its work in its
-//! root and none outside; not confined, it must do both, or the first outcome would prove nothing. Wrapped, its client names the root,
-//! and calls that name what lies outside do not even reach it.
+//! Each server believes that a directory outside its root is open, and gets calls that use it. Confined, it must do all of its work
+//! inside the root and none outside. Not confined, it must do both, or the first result would prove nothing. Wrapped, its client names
+//! the root, and Rootward refuses calls that name a path outside.
 
 pub(crate) mod install;
 mod server;
@@ -21,17 +21,17 @@ use install::Installed;
 use server::{Act, SERVERS, Server, Talk, Way};
 use taskkit::conversation::{Conversation, Roots, Said};
 
-/// Servers at once.
+/// How many cases run in parallel.
 const AT_ONCE: usize = 4;
 
-/// The value of a variable that nobody passes on.
+/// The value of a variable that is not passed to the server.
 const TOKEN: &str = "a-token-of-the-user";
 
-/// Whether there is a wall.
+/// How the server is confined.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Wall {
     Confined,
-    /// And its client is refused what lies outside.
+    /// Confined, and Rootward also refuses calls that name a path outside.
     Wrapped,
     /// The control.
     Off,
@@ -54,11 +54,11 @@ struct Case {
     wall: Wall,
 }
 
-/// A root, a directory beside it, and what both hold.
+/// A root and a directory beside it, each with a file and a git repository.
 #[derive(Debug)]
 struct Stage {
     directory: TempDir,
-    /// A page on this machine.
+    /// The address of a page on this machine.
     url: String,
 }
 
@@ -89,7 +89,7 @@ impl Stage {
         self.directory.path().join(name)
     }
 
-    /// Puts the directories where their names stand.
+    /// Replaces the placeholders by directories and the page's address.
     fn fill(&self, text: &str) -> String {
         let [root, outside] = ["root", "outside"].map(|name| self.path(name).display().to_string());
         text.replace("$ROOT", &root).replace("$OUTSIDE", &outside).replace("$URL", &self.url)
@@ -105,7 +105,7 @@ impl Case {
         let mut command = Command::new(&installed.rootward);
         match self.wall {
             Wall::Confined => command.arg("sandbox").current_dir(stage.path("root")),
-            // Where its client happens to be says nothing.
+            // The client's working directory must not matter.
             Wall::Wrapped => command.arg("wrap").current_dir(stage.directory.path()),
             Wall::Off => command.args(["sandbox", "--sandbox", "off"]).current_dir(stage.path("root")),
         };
@@ -121,7 +121,7 @@ impl Case {
         }
         match (self.wall, self.way) {
             (Wall::Wrapped, _) => {}
-            // Programs and scripts in a root run only where that is granted.
+            // Programs and scripts in a root run only with execute access.
             (_, Way::Bash) => drop(command.arg(".:rwx")),
             _ => drop(command.arg(".")),
         }
@@ -145,13 +145,13 @@ impl Case {
         };
         let mut server = Conversation::start(command, roots)?;
         let mut tools = server.tools()?;
-        // A server that takes its time to start is listed as empty behind `wrap`, and announced when it is up.
+        // While a slow server starts, `wrap` lists no tools. It announces a change when the server is ready.
         if tools.is_empty() && self.wall == Wall::Wrapped {
             server.wait_for("notifications/tools/list_changed")?;
             tools = server.tools()?;
         }
         for act in inside.iter().chain(outside) {
-            ensure!(tools.iter().any(|tool| tool == act.tool), "it has no tool `{}`", act.tool);
+            ensure!(tools.iter().any(|tool| tool == act.tool), "the server has no tool `{}`", act.tool);
         }
         let mut call = |act: &Act| server.call(act.tool, serde_json::from_str(&stage.fill(act.arguments))?);
         for act in inside {
@@ -172,26 +172,25 @@ impl Case {
     }
 
     fn run_script(self, mut command: Command, inside: &[&str], outside: &[&str]) -> Result<()> {
-        let output = command.stdin(Stdio::null()).output().context("cannot run it")?;
-        ensure!(output.status.success(), "it ended with {}", output.status);
-        let (said, beside) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        let output = command.stdin(Stdio::null()).output().context("cannot run the script")?;
+        ensure!(output.status.success(), "the script ended with {}", output.status);
+        let (said, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         for proof in inside {
-            ensure!(said.contains(proof), "it did not print `{proof}`: {said}{beside}");
+            ensure!(said.contains(proof), "the script did not print `{proof}`: {said}{stderr}");
         }
         for proof in outside {
             let done = said.contains(proof);
-            ensure!(done == (self.wall == Wall::Off), "about `{proof}` it printed {said}{beside}");
+            ensure!(done == (self.wall == Wall::Off), "`{proof}`: the script printed {said}{stderr}");
         }
         Ok(())
     }
 }
 
-/// Every case.
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for server in SERVERS {
         for way in server.ways {
-            // One control for each server: what starts it makes no difference to it.
+            // One control for each server is enough: how the server is started makes no difference.
             let first = !cases.iter().any(|case: &Case| case.server.name == server.name);
             let wrapped = matches!(server.talk, Talk::Mcp { .. });
             let walls = [(Wall::Confined, true), (Wall::Wrapped, wrapped), (Wall::Off, first)]
@@ -203,7 +202,7 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// Runs the cases whose names hold each of `parts`; gives back a note for the table of steps.
+/// Runs the cases whose names contain all of `parts`. Returns a note for the table of steps.
 pub(crate) fn run(top: &Path, parts: &[&str]) -> Result<String> {
     let cases = chosen(cases(), parts, Case::name)?;
     let installed = install::run(top)?;

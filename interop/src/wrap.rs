@@ -1,7 +1,7 @@
-//! `cargo xtask wrap`: `rootward wrap` against what nobody here wrote.
+//! `cargo xtask wrap`: runs `rootward wrap` with third-party clients and servers.
 //!
-//! What a client hears is compared with what it hears directly, the MCP Inspector is its client, and the escape corpus goes through
-//! it. More of its peers are in `peers` and `servers`.
+//! Compares what a client receives with what it receives directly, runs the MCP Inspector as the client, and sends the escape corpus
+//! through. `peers` and `servers` have more clients and servers.
 
 mod escapes;
 pub(crate) mod fidelity;
@@ -21,19 +21,18 @@ use taskkit::call::Call;
 use install::Installed;
 use script::{SCRIPTS, Script};
 
-/// Cases at once.
+/// How many cases run in parallel.
 const AT_ONCE: usize = 2;
 
-/// What is tried.
 #[derive(Clone, Copy, Debug)]
 enum Case {
-    /// What a client hears.
+    /// A client must receive the same messages as directly.
     Fidelity(&'static Script),
-    /// The MCP Inspector, in an era.
+    /// The MCP Inspector is the client, in an era.
     Inspector(Era),
-    /// The escape corpus, not confined.
+    /// The escape corpus, not confined: only the check of the calls protects the disk.
     Gate,
-    /// The escape corpus, in calls that nobody can read.
+    /// The escape corpus, in calls whose paths Rootward cannot read: only the kernel protects the disk.
     Wall,
 }
 
@@ -42,25 +41,23 @@ impl Case {
         match self {
             Case::Fidelity(script) => format!("{} byte for byte", script.name),
             Case::Inspector(era) => format!("MCP Inspector, {}", era.name()),
-            Case::Gate => "escape corpus before a file server that was given everything, not confined".to_owned(),
-            Case::Wall => "escape corpus before a hostile server, confined".to_owned(),
+            Case::Gate => "escape corpus, file server with access to everything, not confined".to_owned(),
+            Case::Wall => "escape corpus, hostile server, confined".to_owned(),
         }
     }
 
-    /// Carries it out; what was counted.
+    /// Runs the case. Returns its counts as text.
     fn carry_out(self, installed: &Installed, inspector: &Inspector, hostile: &Path) -> Result<String> {
         match self {
             Case::Fidelity(script) => Ok(format!("{} frames equal", fidelity::play(script, installed)?)),
-            Case::Inspector(era) => {
-                Ok(format!("{} runs as they should be", inspector.play(era, &wrapped(era, installed))?))
-            }
+            Case::Inspector(era) => Ok(format!("{} runs as expected", inspector.play(era, &wrapped(era, installed))?)),
             Case::Gate => escapes::through_the_gate(installed),
             Case::Wall => escapes::through_the_wall(&installed.rootward, hostile),
         }
     }
 }
 
-/// What the Inspector meets in an era. The one that looks for the modern one first finds a server that knows only the legacy one.
+/// The server that the Inspector talks to in an era. With [`Era::Auto`], the server supports only the legacy era.
 fn wrapped(era: Era, installed: &Installed) -> Server<'_> {
     let (tool, command) = match era {
         Era::Modern => ("read_file", vec![installed.fixed.clone()]),
@@ -81,12 +78,12 @@ fn wrapped(era: Era, installed: &Installed) -> Server<'_> {
 }
 
 fn cases() -> Vec<Case> {
-    // The longest first.
+    // Slowest first.
     let corpus = [Case::Wall, Case::Gate].into_iter();
     corpus.chain(ERAS.map(Case::Inspector)).chain(SCRIPTS.iter().map(Case::Fidelity)).collect()
 }
 
-/// Runs the cases whose names hold each of `parts`; gives back a note for the table of steps.
+/// Runs the cases whose names contain all of `parts`. Returns a note for the table of steps.
 pub(crate) fn run(top: &Path, parts: &[&str]) -> Result<String> {
     let cases = chosen(cases(), parts, Case::name)?;
     let installed = install::run(top)?;

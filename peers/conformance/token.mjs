@@ -1,11 +1,11 @@
-// Shows the token of ROOTWARD_TOKEN with every request of this program. The suite has no option for one.
+// Adds the token of ROOTWARD_TOKEN to every request of this program. The suite has no option for a token.
 import { subscribe } from "node:diagnostics_channel";
 import http from "node:http";
 import { syncBuiltinESMExports } from "node:module";
 
 const bearer = `Bearer ${process.env.ROOTWARD_TOKEN}`;
 
-// `fetch`, and the package `undici`.
+// For `fetch` and the package `undici`.
 subscribe("undici:request:create", ({ request }) => request.addHeader("authorization", bearer));
 
 const original = http.request;

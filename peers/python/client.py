@@ -1,4 +1,4 @@
-"""A client of the current Python SDK, in both eras."""
+"""A client on the current Python SDK, in both eras."""
 
 import contextlib
 import warnings
@@ -11,12 +11,12 @@ from mcp_types import ErrorData, ListRootsResult, Root
 
 from steps import CASE, NEWS, Answers, run, say
 
-# Roots are deprecated in the protocol, and what this is about.
+# The SDK warns that roots are deprecated.
 warnings.simplefilter("ignore")
 
 
 class NoStandingStream(httpx2.AsyncHTTPTransport):
-    """Opens no stream of its own: the server can then only ask on the stream of a call."""
+    """Refuses the GET stream, so that the server can send requests only on the stream of a call."""
 
     refused = 0
 
@@ -48,7 +48,7 @@ class Peer(Client):
         return [tool.input_schema, tool.output_schema]
 
     async def stop(self):
-        """This SDK tells the server by itself when a call is cancelled."""
+        """Nothing to do: this SDK tells the server when a call is cancelled."""
 
 
 async def main():

@@ -1,4 +1,4 @@
-"""A client of the Python SDK 1.x, which knows the legacy era only."""
+"""A client on the Python SDK 1.x, which supports only the legacy era."""
 
 import contextlib
 
@@ -19,7 +19,7 @@ from steps import CASE, NEWS, Answers, run, say
 
 
 class NoStandingStream(httpx.AsyncHTTPTransport):
-    """Opens no stream of its own: the server can then only ask on the stream of a call."""
+    """Refuses the GET stream, so that the server can send requests only on the stream of a call."""
 
     refused = 0
 
@@ -31,7 +31,7 @@ class NoStandingStream(httpx.AsyncHTTPTransport):
 
 
 class Unsent(Answers):
-    """A callback that does not return would stop this SDK's only reader: the answer is made, and not sent."""
+    """A callback that never returns would block this SDK's only reader, so it returns, and the answer is not sent."""
 
     async def never(self):
         return [], None
@@ -63,7 +63,7 @@ class Peer(ClientSession):
         return [tool.inputSchema, tool.outputSchema]
 
     async def stop(self):
-        """This SDK leaves it to its user to tell the server, and to know the number of the last request."""
+        """Tells the server that the last request is cancelled. This SDK does not, and does not expose its id."""
         parameters = CancelledNotificationParams(requestId=self._request_id - 1)
         await self.send_notification(ClientNotification(CancelledNotification(params=parameters)))
 
@@ -95,7 +95,7 @@ async def main():
         client = await stack.enter_async_context(peer)
         say(version=(await client.initialize()).protocolVersion)
         await run(client, Peer.answers)
-        # Where something comes in while this SDK is being closed, it fails: what the server had to say has come by then.
+        # A message that arrives while this SDK closes makes it fail. After a ping, the server's earlier messages have arrived.
         await client.send_ping()
 
 

@@ -1,4 +1,4 @@
-"""A server on the current Python SDK: it asks for the roots when it hears that they changed, and tells what it knows of them."""
+"""A server on the current Python SDK: it requests the roots when the client announces a change, and has a tool that returns them."""
 
 import json
 import warnings
@@ -8,7 +8,7 @@ import mcp_types as types
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
-# Roots are deprecated in the protocol, and what this is about.
+# The SDK warns that roots are deprecated.
 warnings.simplefilter("ignore")
 
 known = {"told": 0, "roots": None}
@@ -25,7 +25,7 @@ async def changed(context, parameters):
 
 
 async def list_tools(context, parameters):
-    tool = types.Tool(name="known_roots", description="What is known of the roots", input_schema={"type": "object"})
+    tool = types.Tool(name="known_roots", description="The roots that the server knows", input_schema={"type": "object"})
     return types.ListToolsResult(tools=[tool])
 
 

@@ -1,7 +1,7 @@
 """The steps of a case, the same for every Python client.
 
-A case is one JSON argument: where the server is, and what to do in which order. Each step that has an outcome prints it as a
-line of JSON; only the program that starts this knows what is right (`interop/src/peers`, `interop/src/hub`).
+A case is one JSON argument: how to reach the server, and the steps in order. Each step with an outcome prints it as a line of JSON.
+The program that starts this client judges the outcomes (`interop/src/peers`, `interop/src/hub`).
 """
 
 import json
@@ -19,7 +19,7 @@ def say(**outcome):
 
 
 class Answers:
-    """What the client says when it is asked for its roots, and how often it was."""
+    """How the client answers a request for its roots, and how often it was asked."""
 
     def __init__(self):
         self.asked = 0
@@ -38,13 +38,13 @@ class Answers:
 
 
 class News:
-    """Whether the client heard that the list of tools is another one."""
+    """Whether the client was notified that the list of tools changed."""
 
     def __init__(self):
         self.event = anyio.Event()
 
     async def hear(self, message):
-        """What an SDK gives every message to."""
+        """The SDK calls this for every message."""
         if getattr(getattr(message, "root", message), "method", "") == "notifications/tools/list_changed":
             self.event.set()
 
@@ -53,12 +53,12 @@ NEWS = News()
 
 
 def refusal(client, result):
-    """Where a tool has a schema for structured content, a refusal may be none."""
+    """The data of a refusal. It is in `_meta` if it would not fit the tool's output schema."""
     return client.structured(result) or (result.meta or {}).get("rootward.dev/refusal")
 
 
 async def read(client, path):
-    """Calls the tool; what came of it."""
+    """Calls the tool that reads a file. Returns the outcome."""
     try:
         result = await client.call_tool(CASE["tool"], {"path": path})
     except client.refusals as error:
@@ -71,7 +71,7 @@ async def read(client, path):
 
 
 async def call(client, tool, progress=None):
-    """Calls any tool; all that came of it."""
+    """Calls any tool. Returns the whole outcome."""
     try:
         result = await client.call_tool(tool["name"], tool["arguments"], progress_callback=progress)
     except client.refusals as error:
@@ -83,7 +83,7 @@ async def call(client, tool, progress=None):
 
 
 async def call_during(client, tool, other):
-    """A call that ends only after another one, which is made as soon as the client hears how far it is."""
+    """Makes a call, and another one at its first progress notification. The first call ends only after the second."""
     began = anyio.Event()
 
     async def progress(*_):
@@ -99,7 +99,7 @@ async def call_during(client, tool, other):
 
 
 async def take_back(client, tool):
-    """A call that the user stops as soon as the client hears how far it is."""
+    """Makes a call and cancels it at its first progress notification."""
     began = anyio.Event()
 
     async def progress(*_):
@@ -114,7 +114,7 @@ async def take_back(client, tool):
 
 
 async def describe(client, name):
-    """How a tool is described, where every schema is one."""
+    """The description of a tool. Fails if the schema of any tool is invalid."""
     NEWS.event = anyio.Event()
     tools = (await client.list_tools()).tools
     for tool in tools:
@@ -124,7 +124,7 @@ async def describe(client, name):
 
 
 async def names(client, count):
-    """The names of all tools once there are so many, and how often they were listed: those of slow servers come when they are up."""
+    """Lists the tools until there are `count`: slow servers add theirs late. Returns their names and the number of lists."""
     lists = 0
     while True:
         NEWS.event = anyio.Event()
@@ -132,13 +132,13 @@ async def names(client, count):
         listed = [tool.name for tool in (await client.list_tools()).tools]
         if len(listed) >= count:
             return {"names": listed, "lists": lists}
-        # A modern client hears of changes only while it listens, so it looks again.
+        # A modern client is notified of changes only if it subscribes, so it polls.
         with anyio.move_on_after(1):
             await NEWS.event.wait()
 
 
 async def read_beside_list(client, answers, path):
-    """A call that waits for roots must not hold one that needs none."""
+    """Reads a file, and lists the tools meanwhile: a call that waits for roots must not block one that needs none."""
     outcomes = []
 
     async def call():
@@ -158,7 +158,7 @@ async def read_beside_list(client, answers, path):
 
 
 async def give_up(client, answers, path):
-    """A call that the user stops while the client is being asked for roots."""
+    """Makes a call and cancels it when the client is asked for its roots."""
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(read, client, path)
         while not answers.asked:
@@ -168,7 +168,7 @@ async def give_up(client, answers, path):
 
 
 async def run(client, answers):
-    """Does what the case says."""
+    """Carries out the steps of the case."""
     for step in CASE["steps"]:
         if "answer" in step:
             answers.current = step["answer"]
@@ -197,5 +197,5 @@ async def run(client, answers):
             listed = await client.list_tools()
             say(listed=CASE["tool"] in [tool.name for tool in listed.tools])
         else:
-            raise ValueError(f"a step that is not known: {step}")
+            raise ValueError(f"unknown step: {step}")
     say(asked=answers.asked, streams_refused=client.streams_refused())

@@ -1,4 +1,4 @@
-"""A server that shakes hands and then does not read any more, as one that hangs in its own work."""
+"""A server that answers `initialize` and then stops reading, like a server that hangs."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-// A client of the current TypeScript SDK, in both eras.
+// A client on the current TypeScript SDK, in both eras.
 
 import { Client, ProtocolError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';

@@ -1,4 +1,4 @@
-// A client of the TypeScript SDK 1.x, which knows the legacy era only.
+// A client on the TypeScript SDK 1.x, which supports only the legacy era.
 
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -21,7 +21,7 @@ const transport = server.command
       fetch: server.stream === 'none' ? noStandingStream : fetch,
       requestInit: server.token ? { headers: { Authorization: `Bearer ${server.token}` } } : {},
     });
-// The only way to learn which version was agreed on.
+// The only way to learn the negotiated version.
 const { setProtocolVersion } = transport;
 transport.setProtocolVersion = (version) => {
   say({ version });

@@ -1,4 +1,4 @@
-// A server on the TypeScript SDK 1.x: it asks for the roots when it hears that they changed, and tells what it knows of them.
+// A server on the TypeScript SDK 1.x: it requests the roots when the client announces a change, and has a tool that returns them.
 
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
@@ -21,7 +21,7 @@ server.setNotificationHandler(RootsListChangedNotificationSchema, async () => {
   await ask();
 });
 server.setRequestHandler(ListToolsRequestSchema, () => ({
-  tools: [{ name: 'known_roots', description: 'What is known of the roots', inputSchema: { type: 'object' } }],
+  tools: [{ name: 'known_roots', description: 'The roots that the server knows', inputSchema: { type: 'object' } }],
 }));
 server.setRequestHandler(CallToolRequestSchema, async () => {
   if (known.roots === null) await ask();

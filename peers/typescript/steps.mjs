@@ -1,7 +1,7 @@
 // The steps of a case, the same for every TypeScript client.
 //
-// A case is one JSON argument: where the server is, and what to do in which order. Each step that has an outcome prints it as
-// a line of JSON; only the program that starts this knows what is right (`interop/src/peers`, `interop/src/hub`).
+// A case is one JSON argument: how to reach the server, and the steps in order. Each step with an outcome prints it as a line of
+// JSON. The program that starts this client judges the outcomes (`interop/src/peers`, `interop/src/hub`).
 
 import { pathToFileURL } from 'node:url';
 
@@ -11,12 +11,12 @@ export const say = (outcome) => console.log(JSON.stringify(outcome));
 
 const after = (seconds, value) => new Promise((resolve) => setTimeout(resolve, seconds * 1000, value));
 
-/** What the client says when it is asked for its roots, and how often it was. */
+/** How the client answers a request for its roots, and how often it was asked. */
 export const answers = {
   asked: 0,
   current: { roots: [] },
 
-  /** `Failure` is the SDK's own class for an error with a code. */
+  /** `Failure` is the SDK's class for an error with a code. */
   async next(Failure) {
     this.asked += 1;
     if (this.current === 'never') return new Promise(() => {});
@@ -27,7 +27,7 @@ export const answers = {
 
 let streamsRefused = 0;
 
-/** A fetch that opens no stream of its own: the server can then only ask on the stream of a call. */
+/** A fetch that refuses the GET stream, so that the server can send requests only on the stream of a call. */
 export function noStandingStream(url, options) {
   if (options?.method !== 'GET') return fetch(url, options);
   streamsRefused += 1;
@@ -43,13 +43,13 @@ function event() {
 
 let changed = event();
 
-/** What an SDK is to do when it hears that the list of tools is another one. */
+/** The SDK calls this when the list of tools changed. */
 export const hear = () => changed.happens();
 
-/** Where a tool has a schema for structured content, a refusal may be none. */
+/** The data of a refusal. It is in `_meta` if it would not fit the tool's output schema. */
 const refusal = (result) => result.structuredContent ?? result._meta?.['rootward.dev/refusal'];
 
-/** Calls any tool; all that came of it. */
+/** Calls any tool. Returns the whole outcome. */
 async function call(client, tool, options) {
   try {
     const result = await client.call(tool, options);
@@ -60,7 +60,7 @@ async function call(client, tool, options) {
   }
 }
 
-/** A call that ends only after another one, which is made as soon as the client hears how far it is. */
+/** Makes a call, and another one at its first progress notification. The first call ends only after the second. */
 async function callDuring(client, tool, other) {
   const began = event();
   const calling = call(client, tool, { onprogress: began.happens });
@@ -69,7 +69,7 @@ async function callDuring(client, tool, other) {
   return calling;
 }
 
-/** A call that the user stops as soon as the client hears how far it is. */
+/** Makes a call and cancels it at its first progress notification. */
 async function takeBack(client, tool) {
   const [began, user] = [event(), new AbortController()];
   const calling = call(client, tool, { onprogress: began.happens, signal: user.signal });
@@ -79,17 +79,17 @@ async function takeBack(client, tool) {
   return { gave_up: true };
 }
 
-/** How a tool is described, where every schema is one. */
+/** The description of a tool. Fails if the schema of any tool is invalid. */
 async function describe(client, name) {
   changed = event();
   const { tools } = await client.listTools();
-  // The SDK's own, which it uses for results only.
+  // The SDK's own validator. The SDK itself uses it only for results.
   const schemas = tools.flatMap((tool) => [tool.inputSchema, tool.outputSchema]);
   schemas.forEach((schema) => client._jsonSchemaValidator.getValidator(schema));
   return { description: tools.find((tool) => tool.name === name).description };
 }
 
-/** Calls the tool; what came of it. */
+/** Calls the tool that reads a file. Returns the outcome. */
 async function read(client, path, options) {
   try {
     const result = await client.call({ name: testCase.tool, arguments: { path } }, options);
@@ -102,13 +102,13 @@ async function read(client, path, options) {
   }
 }
 
-/** The names of all tools once there are so many, and how often they were listed: those of slow servers come when they are up. */
+/** Lists the tools until there are `count`: slow servers add theirs late. Returns their names and the number of lists. */
 async function names(client, count) {
   for (let lists = 1; ; lists += 1) {
     changed = event();
     const { tools } = await client.listTools();
     if (tools.length >= count) return { names: tools.map((tool) => tool.name), lists };
-    // A modern client hears of changes only while it listens, so it looks again.
+    // A modern client is notified of changes only if it subscribes, so it polls.
     await Promise.race([changed.happened, new Promise((resolve) => setTimeout(resolve, 1000))]);
   }
 }
@@ -118,7 +118,7 @@ async function isListed(client) {
   return tools.some((tool) => tool.name === testCase.tool);
 }
 
-/** A call that waits for roots must not hold one that needs none. */
+/** Reads a file, and lists the tools meanwhile: a call that waits for roots must not block one that needs none. */
 async function readBesideList(client, path) {
   let waiting = true;
   const call = read(client, path).finally(() => (waiting = false));
@@ -128,17 +128,17 @@ async function readBesideList(client, path) {
   return Promise.race([call, after(testCase.patience, { gave_up: true })]);
 }
 
-/** A call that the user stops while the client is being asked for roots. */
+/** Makes a call and cancels it when the client is asked for its roots. */
 async function giveUp(client, path) {
   const user = new AbortController();
-  // Not waited for: where the SDK is busy with its own handler, it ends neither.
+  // Do not await the call: if the SDK is busy with its own handler, the call does not end.
   read(client, path, { signal: user.signal });
   while (!answers.asked) await after(0.01);
   user.abort();
   return { gave_up: true };
 }
 
-/** Does what the case says. */
+/** Carries out the steps of the case. */
 export async function run(client) {
   for (const step of testCase.steps) {
     if (step.answer) {
@@ -167,11 +167,11 @@ export async function run(client) {
     } else if (step.list) {
       say({ listed: await isListed(client) });
     } else {
-      throw new Error(`a step that is not known: ${JSON.stringify(step)}`);
+      throw new Error(`unknown step: ${JSON.stringify(step)}`);
     }
   }
   say({ asked: answers.asked, streams_refused: streamsRefused });
   await client.close();
-  // A call that was given up may still wait.
+  // A cancelled call may still be waiting.
   process.exit(0);
 }

@@ -1,4 +1,4 @@
-//! Programs of the workspace, built and found.
+//! Builds programs of the workspace and finds their paths.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 use crate::call::Call;
 
-/// Builds with `build`, and says where the programs lie, in the order of their `names`.
+/// Runs `build`. Returns the paths of the programs, in the order of `names`.
 pub fn programs<const N: usize>(top: &Path, build: Call, names: [&str; N]) -> Result<[PathBuf; N]> {
     println!("==> {build}");
     let messages = build.arguments(["--message-format=json-render-diagnostics"]).stdout(top)?;
@@ -17,7 +17,7 @@ pub fn programs<const N: usize>(top: &Path, build: Call, names: [&str; N]) -> Re
     Ok(programs)
 }
 
-/// The program that cargo's messages say was built: its place depends on settings that cargo knows best.
+/// The path of a program from cargo's messages, because it depends on cargo's settings.
 fn program_in(messages: &str, name: &str) -> Option<PathBuf> {
     messages.lines().find_map(|line| {
         let message: serde_json::Value = serde_json::from_str(line).ok()?;

@@ -1,4 +1,4 @@
-//! One command of a check: run from the top of the workspace, and shown the way a person would type it again.
+//! One command of a check: runs from the top of the workspace, and prints as a shell line.
 
 use std::fmt;
 use std::io::{BufRead, BufReader, Read, Seek, Write};
@@ -12,16 +12,16 @@ use anyhow::{Context, Result, anyhow, bail};
 use crate::scratch;
 use crate::wait::ended_within;
 
-/// What npm may take: it waits for a registry, which may never answer.
+/// The time limit of npm, which waits for a registry that may never answer.
 const NPM_LIMIT: Duration = Duration::from_mins(3);
 
-/// A program, its arguments and the variables it gets on top of the environment.
+/// A program, its arguments and its variables, which are added to the environment.
 #[derive(Clone, Debug)]
 pub struct Call {
     program: String,
     arguments: Vec<String>,
     variables: Vec<(String, String)>,
-    /// When it is ended; none where it may take as long as it needs.
+    /// After this time the program is killed. `None` means no limit.
     limit: Option<Duration>,
 }
 
@@ -31,12 +31,12 @@ impl Call {
         Call { program: program.to_owned(), arguments: Vec::new(), variables: Vec::new(), limit: None }
     }
 
-    /// A call of cargo; `arguments` are separated by spaces.
+    /// A call of cargo. `arguments` are separated by spaces.
     pub fn cargo(arguments: &str) -> Call {
         Call::program("cargo").arguments(arguments.split_whitespace())
     }
 
-    /// A call of npm, which is ended if it takes too long; `arguments` are separated by spaces.
+    /// A call of npm, which is killed if it takes too long. `arguments` are separated by spaces.
     pub fn npm(arguments: &str) -> Call {
         Call { limit: Some(NPM_LIMIT), ..Call::program("npm").arguments(arguments.split_whitespace()) }
     }
@@ -65,13 +65,13 @@ impl Call {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).envs(self.variables.iter().map(|(name, value)| (name, value))).current_dir(top);
         if self.limit.is_some() {
-            // A question would wait for an answer until the time is up.
+            // If it could read a terminal, a prompt would wait until the time limit.
             command.stdin(Stdio::null());
         }
         command
     }
 
-    /// Runs `command`, which is this call's, to its end.
+    /// Runs `command`, which this call made, to its end.
     fn carry_out(&self, command: &mut Command) -> Result<()> {
         let mut child = command.spawn().with_context(|| format!("cannot run `{}`", self.program))?;
         let status = match self.limit {
@@ -85,21 +85,21 @@ impl Call {
         Ok(())
     }
 
-    /// Runs it with this terminal; anything but success is an error.
+    /// Runs the program in this terminal. Anything but success is an error.
     pub fn run(&self, top: &Path) -> Result<()> {
         self.carry_out(&mut self.command(top))
     }
 
-    /// Whether it can be run and succeeds; prints nothing.
+    /// Whether the program exists and succeeds. Prints nothing.
     pub fn succeeds(&self, top: &Path) -> bool {
         let mut command = self.command(top);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         self.carry_out(&mut command).is_ok()
     }
 
-    /// Runs it and gives back what it wrote to stdout; stderr goes to this terminal.
+    /// Runs the program and returns its stdout. Its stderr goes to this terminal.
     pub fn stdout(&self, top: &Path) -> Result<String> {
-        // A file rather than a pipe: nobody has to read while it writes.
+        // A file instead of a pipe: nothing has to read while the program writes.
         let (mut file, mut written) = (scratch::file()?, Vec::new());
         self.carry_out(self.command(top).stdin(Stdio::null()).stdout(file.try_clone()?))?;
         file.rewind()?;
@@ -107,7 +107,7 @@ impl Call {
         String::from_utf8(written).with_context(|| format!("`{}` wrote something that is not UTF-8", self.program))
     }
 
-    /// Runs tests, shows what they write, and gives back how many passed.
+    /// Runs tests and shows their output. Returns how many passed.
     pub fn count_tests(&self, top: &Path) -> Result<u64> {
         self.count_tests_showing(top, std::io::stdout(), std::io::stderr())
     }
@@ -116,7 +116,7 @@ impl Call {
         &self,
         top: &Path,
         shown: impl Write,
-        shown_beside: impl Write + Send + 'static,
+        shown_stderr: impl Write + Send + 'static,
     ) -> Result<u64> {
         let mut child = self
             .command(top)
@@ -125,15 +125,15 @@ impl Call {
             .spawn()
             .with_context(|| format!("cannot run `{}`", self.program))?;
         let (stdout, stderr) = (child.stdout.take().context("no stdout")?, child.stderr.take().context("no stderr")?);
-        // Two readers at once: a child that fills one pipe while the other is read would wait for ever.
-        let beside = thread::spawn(move || count_while_showing(stderr, shown_beside));
+        // Read both pipes in parallel: a child that fills one while only the other is read would hang.
+        let stderr_reader = thread::spawn(move || count_while_showing(stderr, shown_stderr));
         let passed = count_while_showing(stdout, shown)?;
-        let passed_beside = beside.join().map_err(|_| anyhow!("the reader of stderr panicked"))??;
+        let passed_stderr = stderr_reader.join().map_err(|_| anyhow!("the reader of stderr panicked"))??;
         let status = child.wait()?;
         if !status.success() {
             bail!("`{}` ended with {status}", self.program);
         }
-        Ok(passed + passed_beside)
+        Ok(passed + passed_stderr)
     }
 }
 
@@ -149,7 +149,7 @@ fn count_while_showing(source: impl Read, mut shown: impl Write) -> Result<u64> 
     Ok(passed)
 }
 
-/// How many tests a summary line of `cargo test` or nextest says have passed.
+/// The number of passed tests in a summary line of `cargo test` or nextest.
 fn passed_in(line: &str) -> Option<u64> {
     let line = line.trim_start();
     if !line.starts_with("test result: ") && !line.starts_with("Summary [") {
@@ -212,7 +212,7 @@ mod tests {
         assert!(!Call::program("no-such-program-anywhere").succeeds(here));
         let summary = "test result: ok. 4 passed; 0 failed";
         let both = shell(&format!("echo '{summary}'; echo '{summary}' >&2"));
-        // Shown to nobody: whoever counts this program's own tests must not see a made-up summary.
+        // Not shown: a `count_tests` that runs these tests must not count this fake summary.
         let count = |call: Call| call.count_tests_showing(here, std::io::sink(), std::io::sink());
         assert_eq!(count(both).unwrap(), 8);
         let error = count(shell(&format!("echo '{summary}'; exit 101"))).unwrap_err();
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_has_a_limit_is_ended() {
+    fn a_call_over_its_limit_is_killed() {
         assert_eq!(Call::npm("ci").limit, Some(NPM_LIMIT));
         let here = Path::new(".");
         let hanging = Call { limit: Some(Duration::from_millis(1)), ..Call::program("sleep").arguments(["600"]) };

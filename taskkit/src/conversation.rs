@@ -1,4 +1,4 @@
-//! A client for one server: starts it, says hello, calls tools. Any server that speaks over its standard streams will do.
+//! A client for one server: starts it, initializes the session, calls tools. Works with any stdio server.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -10,28 +10,28 @@ use serde_json::{Value, json};
 
 use crate::spoken;
 
-/// A server that says nothing for so long hangs. The first start of a package may fetch it.
+/// A server that sends nothing for longer is stuck. The first start of a package may download it.
 const LONGEST: Duration = Duration::from_mins(4);
 
-/// What a tool said.
+/// The answer of a tool.
 #[derive(PartialEq, Eq, Debug)]
 pub enum Said {
-    /// The text of its result.
+    /// The text of a result.
     Result(String),
-    /// The text of its refusal.
+    /// The text of an error or a refusal.
     Error(String),
 }
 
-/// What the client says of its roots.
+/// The client's roots.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Roots {
-    /// It knows of none.
+    /// The client does not support roots.
     Unknown,
-    /// It names this directory when it is asked.
+    /// The client has this root.
     Named(PathBuf),
 }
 
-/// A server that runs.
+/// A session with a running server.
 #[derive(Debug)]
 pub struct Conversation(Client<Process>);
 
@@ -41,7 +41,7 @@ impl Conversation {
         Conversation::start_with_patience(command, roots, LONGEST)
     }
 
-    /// The same with a client that waits this long for each message.
+    /// The same, but waits this long for each message.
     pub fn start_with_patience(command: Command, roots: Roots, patience: Duration) -> Result<Conversation> {
         let mut client = Client::over(spoken::start(command)?).with_patience(patience);
         let capabilities = match roots {
@@ -55,16 +55,16 @@ impl Conversation {
         hello["protocolVersion"] = "2025-06-18".into();
         let answer = client.try_ask("initialize", hello)?;
         if let Some(error) = answer.get("error") {
-            return Err(client.failure(&format!("`initialize` was answered by an error: {error}")).into());
+            return Err(client.failure(&format!("`initialize` failed: {error}")).into());
         }
         client.try_send_line(&message::notification("notifications/initialized", Value::Null).to_string())?;
         Ok(Conversation(client))
     }
 
-    /// The names of its tools.
+    /// The names of the server's tools.
     pub fn tools(&mut self) -> Result<Vec<String>> {
         let answer = self.ask("tools/list", json!({}))?;
-        let tools = answer["result"]["tools"].as_array().context("`tools/list` was not answered by a list")?;
+        let tools = answer["result"]["tools"].as_array().context("the answer to `tools/list` has no list")?;
         Ok(tools.iter().filter_map(|tool| Some(tool["name"].as_str()?.to_owned())).collect())
     }
 
@@ -75,18 +75,18 @@ impl Conversation {
             return Ok(Said::Error(error.to_string()));
         }
         let result = &answer["result"];
-        let content = result["content"].as_array().context("a call was answered without content")?;
+        let content = result["content"].as_array().context("the answer to a call has no content")?;
         let text: Vec<&str> = content.iter().filter_map(|part| part["text"].as_str()).collect();
         let text = text.join("\n");
         Ok(if result["isError"] == true { Said::Error(text) } else { Said::Result(text) })
     }
 
-    /// The answer to a question, whole.
+    /// Sends a request. Returns the whole answer.
     pub fn ask(&mut self, method: &str, params: Value) -> Result<Value> {
         Ok(self.0.try_ask(method, params)?)
     }
 
-    /// Waits for a notification; one that came before counts once.
+    /// Waits for a notification. One that arrived earlier counts, but only once.
     pub fn wait_for(&mut self, method: &str) -> Result<()> {
         let is = |message: &Value| message["method"] == method;
         if let Some(position) = self.0.kept().iter().position(is) {
@@ -99,20 +99,20 @@ impl Conversation {
             }
             self.0.kept().push_back(message);
         }
-        Err(self.0.failure(&format!("it ended before `{method}` came")).into())
+        Err(self.0.failure(&format!("the server ended before it sent `{method}`")).into())
     }
 
-    /// What it wrote to its standard error so far.
+    /// The server's standard error so far.
     pub fn complaint(&mut self) -> String {
         self.0.line.complaint()
     }
 
-    /// Closes its input; it must end by itself, and well.
+    /// Closes the server's input. The server must then exit with code 0.
     pub fn end(self) -> Result<()> {
         self.end_with(&[0])
     }
 
-    /// The same with one of these codes.
+    /// The same, but the server may exit with any of these codes.
     pub fn end_with(mut self, codes: &[i32]) -> Result<()> {
         spoken::end(&mut self.0.line, codes)
     }

@@ -1,6 +1,6 @@
-//! How much a check tries: little for every change, everything for a proof.
+//! The two forms of a check: short for every change, long for a proof.
 
-/// How much time the proofs get.
+/// How much a check tries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
     /// Minutes, for every change.

@@ -1,4 +1,4 @@
-//! What others made, installed below `target/peers` from lock files, once for each state of the lock and of npm's settings.
+//! Installs third-party packages below `target/peers` from lock files, and again if the lock file or npm's settings change.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,19 +7,19 @@ use anyhow::{Context, Result, bail};
 
 use crate::call::Call;
 
-/// What npm goes by.
+/// The files that decide what npm installs.
 const PINNED: [&str; 3] = [".npmrc", "package.json", "package-lock.json"];
 
-/// What runs programs of others.
+/// A program that third-party code needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Runtime {
-    /// With npm.
+    /// Node and npm.
     Node,
-    /// With what makes environments, which Debian splits off.
+    /// Python and venv, which is a separate package in Debian.
     Python,
-    /// What makes network namespaces, for hosts.
+    /// The tools for network namespaces, which hosts run in.
     Namespaces,
-    /// tmux, which shows what a terminal shows.
+    /// tmux, which captures a terminal's screen.
     Terminal,
     /// A browser, and a font for it.
     Browser,
@@ -28,7 +28,7 @@ pub enum Runtime {
 }
 
 impl Runtime {
-    /// Calls that succeed where it is there.
+    /// Calls that succeed if it is installed.
     fn proofs(self) -> Vec<Call> {
         match self {
             Runtime::Node => vec![Call::program("node").arguments(["--version"]), Call::npm("--version")],
@@ -42,7 +42,7 @@ impl Runtime {
         }
     }
 
-    /// What Debian calls it.
+    /// Its Debian packages.
     fn packages(self) -> Vec<&'static str> {
         match self {
             Runtime::Node => vec!["nodejs", "npm"],
@@ -58,12 +58,12 @@ impl Runtime {
 /// The oldest Node that the SDKs run on. Debian 12 has 18.
 const NODE: u64 = 20;
 
-/// Where the SDKs are.
+/// The paths of the SDKs.
 #[derive(Debug)]
 pub struct Installed {
     /// The Node to run scripts with.
     pub node: PathBuf,
-    /// A copy of `peers/typescript` with the packages beside it: a script's imports are looked up from where it lies.
+    /// A copy of `peers/typescript` next to the packages, because Node looks up imports from a script's directory.
     pub typescript: PathBuf,
     /// The Python with the current SDK.
     pub python: PathBuf,
@@ -71,7 +71,7 @@ pub struct Installed {
     pub python_v1: PathBuf,
 }
 
-/// Installs what is not there yet.
+/// Installs what is missing.
 pub fn run(top: &Path) -> Result<Installed> {
     runtimes(top, &[Runtime::Node, Runtime::Python])?;
     Ok(Installed {
@@ -82,7 +82,7 @@ pub fn run(top: &Path) -> Result<Installed> {
     })
 }
 
-/// Sees that these are there; brought by the system's packages where this user may install them.
+/// Makes sure that these are installed. If this runs as root on Debian, installs the missing packages.
 pub fn runtimes(top: &Path, needed: &[Runtime]) -> Result<()> {
     let missing = || needed.iter().copied().filter(|runtime| !runtime.proofs().iter().all(|call| call.succeeds(top)));
     let packages: Vec<&str> = missing().flat_map(Runtime::packages).collect();
@@ -94,7 +94,7 @@ pub fn runtimes(top: &Path, needed: &[Runtime]) -> Result<()> {
     let root = Call::program("id").arguments(["-u"]).stdout(top).is_ok_and(|user| user.trim() == "0");
     let apt = Call::program("apt-get").arguments(["--version"]).succeeds(top);
     if !root || !apt {
-        bail!("needed to run programs of others: {names}\n\nhint: on Debian, `{install}` as root");
+        bail!("needed to run third-party programs: {names}\n\nhint: on Debian, run `{install}` as root");
     }
     Call::program("apt-get").arguments(["update"]).run(top)?;
     install.clone().variable("DEBIAN_FRONTEND", "noninteractive").run(top)?;
@@ -104,12 +104,12 @@ pub fn runtimes(top: &Path, needed: &[Runtime]) -> Result<()> {
     Ok(())
 }
 
-/// The system's Node, or where that is too old, one from npm.
+/// The system's Node, or one from npm if that is too old.
 pub fn node(top: &Path) -> Result<PathBuf> {
     node_at_least(top, NODE)
 }
 
-/// The same, for what needs another one.
+/// The same, for programs that need another version.
 pub fn node_at_least(top: &Path, least: u64) -> Result<PathBuf> {
     let version = |node: &str| Call::program(node).arguments(["--version"]).stdout(top);
     let is_new = |version: &str| major(version).is_some_and(|major| major >= least);
@@ -126,12 +126,12 @@ pub fn node_at_least(top: &Path, least: u64) -> Result<PathBuf> {
     }
 }
 
-/// The first number of a version of Node.
+/// The major version of Node.
 pub fn major(version: &str) -> Option<u64> {
     version.trim().strip_prefix('v')?.split('.').next()?.parse().ok()
 }
 
-/// The folder with the packages that the folder `name` of `peers` locks.
+/// Installs the packages that the folder `name` of `peers` locks. Returns their folder.
 pub fn packages(top: &Path, name: &str) -> Result<PathBuf> {
     let (source, target) = (top.join("peers").join(name), top.join("target/peers").join(name));
     once(&target, &pinned(&source)?, || {
@@ -143,13 +143,13 @@ pub fn packages(top: &Path, name: &str) -> Result<PathBuf> {
         for name in PINNED {
             copy(&source.join(name), &target.join(name))?;
         }
-        // In the folder and not with `--prefix`, which would also turn away from the machine's own npm settings.
+        // In the folder instead of with `--prefix`, which would also ignore the machine's npm settings.
         Call::npm("ci --ignore-scripts --no-audit --no-fund").run(&target)
     })?;
     Ok(target)
 }
 
-/// All that a folder of packages pins.
+/// The contents of the pinned files of a folder.
 fn pinned(source: &Path) -> Result<String> {
     PINNED.iter().map(|name| read(&source.join(name))).collect()
 }
@@ -167,11 +167,11 @@ fn typescript(top: &Path) -> Result<PathBuf> {
     Ok(target)
 }
 
-/// A virtual environment with what the file `requirements` of `peers` locks; its Python.
+/// Creates a virtual environment with the packages that `requirements`, a file of `peers`, locks. Returns its Python.
 pub fn environment(top: &Path, name: &str, requirements: &str) -> Result<PathBuf> {
     let (source, target) = (top.join("peers").join(requirements), top.join("target/peers").join(name));
     let python = target.join("bin/python");
-    // An environment is bound to the Python it was made by.
+    // An environment works only with the Python that created it.
     let version = Call::program("python3").arguments(["--version"]).stdout(top)?;
     once(&target, &(version + &read(&source)?), || {
         Call::program("python3").arguments(["-m", "venv"]).path(&target)?.run(top)?;
@@ -184,8 +184,8 @@ pub fn environment(top: &Path, name: &str, requirements: &str) -> Result<PathBuf
     Ok(python)
 }
 
-/// Fills `target` anew unless it was filled for the same `lock`. The mark is written last, so that half an installation does
-/// not pass for a whole one.
+/// Empties and refills `target`, unless it was filled for the same `lock`. Writes the mark last, so that a partial
+/// installation does not count.
 pub fn once(target: &Path, lock: &str, fill: impl FnOnce() -> Result<()>) -> Result<()> {
     let mark = target.join("installed-from");
     if fs::read_to_string(&mark).is_ok_and(|installed| installed == lock) {
@@ -198,7 +198,7 @@ pub fn once(target: &Path, lock: &str, fill: impl FnOnce() -> Result<()>) -> Res
         }
         _ => {}
     }
-    fs::create_dir_all(target).with_context(|| format!("cannot make `{}`", target.display()))?;
+    fs::create_dir_all(target).with_context(|| format!("cannot create `{}`", target.display()))?;
     fill()?;
     fs::write(&mark, lock).with_context(|| format!("cannot write `{}`", mark.display()))
 }
@@ -222,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_installation_is_made_once_for_each_state_of_its_lock() {
+    fn each_state_of_a_lock_is_installed_once() {
         let directory = tempfile::tempdir().unwrap();
         let (target, times) = (directory.path().join("peer"), Cell::new(0));
         let install = |lock: &str, outcome: fn() -> Result<()>| {
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_npm_goes_by_makes_another_installation() {
+    fn a_change_of_any_pinned_file_installs_again() {
         let directory = tempfile::tempdir().unwrap();
         for name in PINNED {
             fs::write(directory.path().join(name), "one").unwrap();

@@ -1,7 +1,7 @@
-//! What `xtask` and `interop` have in common: commands and the steps that are made of them, programs that cargo builds, programs of
-//! others, and a conversation with an MCP server.
+//! Code that `xtask` and `interop` share: commands and steps, programs that cargo builds, third-party programs, and a conversation with
+//! an MCP server.
 //!
-//! A crate of its own, because the demos need it and must not wait for the rest.
+//! This is a separate crate because the demos need it and must not wait for the rest to build.
 
 #![expect(clippy::disallowed_methods, reason = "works on the project's own files, never on what a peer names")]
 #![expect(clippy::print_stdout, reason = "for programs on a terminal")]

@@ -1,4 +1,4 @@
-//! Files without a name, for what a program writes. The demos do without the crate for it: it is half of what they would wait for.
+//! Temporary files without a name, for the output of a program. Not the crate `tempfile`, which would double the build time of the demos.
 
 use std::fs::{self, File};
 use std::io;
@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 static LAST: AtomicU32 = AtomicU32::new(0);
 
-/// A file that is gone when nobody has it open any more.
+/// A file that disappears when it is closed.
 pub fn file() -> io::Result<File> {
     loop {
         let number = LAST.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("rootward-xtask-{}-{number}", std::process::id()));
         match File::options().read(true).write(true).create_new(true).open(&path) {
             Ok(file) => return fs::remove_file(path).map(|()| file),
-            // Left by somebody who had the same number before.
+            // Left by an earlier process with the same id.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
         }
@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_is_its_own() {
+    fn files_are_independent() {
         let (mut one, mut other, mut text) = (file().unwrap(), file().unwrap(), String::new());
         one.write_all(b"one").unwrap();
         other.rewind().unwrap();

@@ -1,4 +1,4 @@
-//! A program that is spoken to line by line over its standard streams; what it writes to its standard error is kept for complaints.
+//! A program that exchanges lines over its standard streams. Its standard error is kept for error messages.
 
 use std::process::Command;
 
@@ -7,17 +7,17 @@ use rootward_testkit::client::{Line, Process};
 
 use crate::scratch;
 
-/// Starts a program. It is killed where it is dropped before its end.
+/// Starts a program. Dropping it kills it.
 pub fn start(mut command: Command) -> Result<Process> {
     let errors = scratch::file()?;
     Ok(Process::start(command.stderr(errors.try_clone()?))?.with_errors(errors))
 }
 
-/// Closes its input; it must end by itself, with one of these codes.
+/// Closes the program's input. The program must then exit with one of these codes.
 pub fn end(process: &mut Process, codes: &[i32]) -> Result<()> {
     process.close()?;
     let status = process.child.wait()?;
     let well = status.code().is_some_and(|code| codes.contains(&code));
-    ensure!(well, "it ended with {status}: {}", process.complaint());
+    ensure!(well, "the program ended with {status}: {}", process.complaint());
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The steps of a check: each with a headline, its time and the command that repeats it; the first failure stops.
+//! The steps of a check, each with a name, its time and the command that repeats it. The first failure stops the check.
 
 use std::fmt;
 use std::path::Path;
@@ -9,32 +9,32 @@ use anyhow::{Result, anyhow, bail};
 use crate::call::Call;
 use crate::table;
 
-/// Code of this program, run at the top of the workspace; gives back a note for the table.
+/// Code of this program. Gets the top of the workspace, and returns a note for the table.
 type Code = Box<dyn FnOnce(&Path) -> Result<String>>;
 
 /// What a step does.
 enum Work {
     /// Runs a command that must succeed.
     Run(Call),
-    /// Runs tests; `AtLeast` keeps a filter that matches nothing from passing.
+    /// Runs tests. With `AtLeast::One`, a filter that matches no test fails.
     Test(Call, AtLeast),
-    /// Runs code of this program; the text is the command that repeats it.
+    /// Runs code of this program. The string is the command that repeats it.
     Here(String, Code),
 }
 
-/// How many tests a step has to run to count as run at all.
+/// How many tests must pass in a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AtLeast {
-    /// None is fine: doc tests come and go.
+    /// None is fine: there may be no doc tests.
     None,
-    /// One: a run without tests proves nothing.
+    /// A run without tests proves nothing.
     One,
 }
 
 impl AtLeast {
     fn judge(self, passed: u64) -> Result<String> {
         match (self, passed) {
-            (AtLeast::One, 0) => bail!("not one test was run"),
+            (AtLeast::One, 0) => bail!("no test was run"),
             (_, 1) => Ok("1 test passed".to_owned()),
             (_, count) => Ok(format!("{count} tests passed")),
         }
@@ -43,7 +43,7 @@ impl AtLeast {
 
 /// A named part of a check.
 pub struct Step {
-    /// Its headline and row in the table.
+    /// Its name in the output and in the table.
     name: &'static str,
     /// What it does.
     work: Work,
@@ -60,7 +60,7 @@ impl Step {
         Step { name, work: Work::Test(call, at_least) }
     }
 
-    /// Code of this program; `repeat` is the command that does the same.
+    /// Code of this program. `repeat` is the command that does the same.
     pub fn here(
         name: &'static str,
         repeat: impl Into<String>,
@@ -93,7 +93,7 @@ impl Work {
     }
 }
 
-/// Carries out `steps` in order, up to the first that fails, and prints a table of those that were reached.
+/// Runs `steps` in order, up to the first failure, and prints a table of those that ran.
 pub fn carry_out(top: &Path, steps: Vec<Step>) -> Result<()> {
     let (count, began) = (steps.len(), Instant::now());
     let mut rows = vec![["step", "time", "result"].map(str::to_owned).to_vec()];

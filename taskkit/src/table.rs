@@ -1,6 +1,6 @@
 //! A table for a terminal: columns as wide as their widest cell.
 
-/// Lays out `rows`, the first of which is the heading.
+/// Lays out `rows`. The first row is the heading.
 pub fn lay_out(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();

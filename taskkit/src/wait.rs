@@ -1,4 +1,4 @@
-//! Waiting for a child, but not for ever.
+//! Waiting for a child process with a time limit.
 
 use std::process::{Child, ExitStatus};
 use std::thread;
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-/// How it ended; none where it took longer and was killed.
+/// Waits for the child. Returns its exit status, or `None` if it took longer than `time` and was killed.
 pub fn ended_within(child: &mut Child, time: Duration) -> Result<Option<ExitStatus>> {
     let began = Instant::now();
     while began.elapsed() < time {
@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_child_that_hangs_is_ended() {
+    fn a_child_that_hangs_is_killed() {
         let mut hanging = Command::new("sleep").arg("600").spawn().unwrap();
         let process = PathBuf::from(format!("/proc/{}", hanging.id()));
         assert!(process.exists());

@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: the benchmarks, and their tables in the docs.
+//! `cargo xtask bench`: runs the benchmarks and updates their tables in the docs.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use taskkit::call::Call;
 
 const PAGE: &str = "docs/benchmarks.md";
 
-/// The benchmarks: the crate, and the name, which its markers in the page carry.
+/// The crate and the name of each benchmark. The markers in the page contain the name.
 const BENCHES: [(&str, &str); 8] = [
     ("rootward-core", "guard"),
     ("rootward-server", "session"),
@@ -30,10 +30,10 @@ pub(crate) enum Output {
     Write,
 }
 
-/// The benchmark that runs programs of others.
+/// The benchmark that runs third-party programs.
 const OF_OTHERS: &str = "npx";
 
-/// Runs the benchmarks, or the one with this name; what each writes to stdout is its table, in Markdown.
+/// Runs all benchmarks, or only the one with this name. Each prints its table to stdout, in Markdown.
 pub(crate) fn run(top: &Path, output: Output, only: Option<&str>) -> Result<()> {
     let names: Vec<&str> = BENCHES.iter().map(|(_, name)| *name).chain([OF_OTHERS]).collect();
     if let Some(name) = only.filter(|name| !names.contains(name)) {
@@ -60,7 +60,7 @@ fn report(top: &Path, output: Output, name: &str, table: &str) -> Result<()> {
     Ok(())
 }
 
-/// Puts `table` between the markers of `page` that carry `name`.
+/// Puts `table` between the markers of `page` that contain `name`.
 fn put_between(page: &str, name: &str, table: &str) -> Result<String> {
     if !table.lines().any(|line| line.trim_start().starts_with('|')) {
         bail!("the benchmark printed no table");

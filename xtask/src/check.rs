@@ -1,4 +1,4 @@
-//! `cargo xtask check`: everything a change has to pass, in one command that brings what it needs.
+//! `cargo xtask check`: everything that a change has to pass, in one command, which also installs what it needs.
 
 use std::path::Path;
 
@@ -13,9 +13,9 @@ use taskkit::step::{self, AtLeast, Step};
 /// What runs the tests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Runner {
-    /// cargo-nextest: a process per test, hangs are ended.
+    /// cargo-nextest: one process per test; kills tests that hang.
     Nextest,
-    /// What comes with cargo.
+    /// `cargo test`.
     Cargo,
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn steps(top: &Path, form: Form) -> Vec<Step> {
     first.into_iter().chain(interop::steps(form)).chain(last).collect()
 }
 
-/// rustup brings the components of `rust-toolchain.toml` by itself; a toolchain installed by hand may lack them.
+/// Installs rustfmt and clippy if they are missing. rustup reads `rust-toolchain.toml` and has them; another toolchain may not.
 fn tools(top: &Path) -> Result<String> {
     if Call::cargo("fmt --version").succeeds(top) && Call::cargo("clippy --version").succeeds(top) {
         return Ok("present".to_owned());
@@ -69,12 +69,12 @@ fn tools(top: &Path) -> Result<String> {
 
 const CARGO_TEST: &str = "test --workspace --lib --bins --tests --no-fail-fast";
 
-/// Property tests try the same cases every time: what a change breaks, it breaks at once, and nothing else fails.
+/// Makes property tests try the same cases every time, so that a failure comes from the change and not from chance.
 fn seeded(call: Call) -> Call {
     call.variable("PROPTEST_RNG_SEED", "1")
 }
 
-/// Property tests try new cases each time, and many of them.
+/// Makes property tests try many new cases each time.
 fn at_length(call: Call) -> Call {
     call.variable("PROPTEST_CASES", "20000").variable("ROOTWARD_LONG", "1")
 }
@@ -90,7 +90,7 @@ fn tests(runner: Runner, form: Form) -> Call {
     }
 }
 
-/// The fuzz tests again, for longer than their turn among the tests.
+/// Runs the fuzz tests again, for longer than in the step `tests`.
 fn fuzz(form: Form) -> Call {
     let call = Call::cargo("test -p rootward-core -p rootward-protocol -p rootward-hub --test it fuzz");
     match form {
@@ -99,8 +99,8 @@ fn fuzz(form: Form) -> Call {
     }
 }
 
-/// The core's tests in a build that compares each grant with where the kernel says its handle is. A directory of its own,
-/// so that the flag does not rebuild everything back and forth.
+/// Runs the core's tests in a build that compares each grant with the kernel's path of its handle. The separate target
+/// directory keeps the flag from rebuilding everything back and forth.
 fn oracle(runner: Runner, inherited: Option<String>) -> Call {
     let call = match runner {
         Runner::Nextest => Call::cargo("nextest run -p rootward-core --target-dir target/oracle"),

@@ -1,7 +1,7 @@
-//! `cargo xtask corpus DIR`: a folder of path cases that nobody on the project wrote, run against the core's public API.
+//! `cargo xtask corpus DIR`: runs a folder of third-party path cases against the core's public API.
 //!
-//! The folder brings `driver.py`, which asks the test kit's `corpus-adapter` and compares, and `no_openat2.py`, which takes
-//! `openat2` away from it by seccomp, so that both resolvers answer the same questions.
+//! The folder contains `driver.py`, which sends the cases to the test kit's `corpus-adapter` and checks the answers, and
+//! `no_openat2.py`, which disables `openat2` with seccomp, so that both resolvers get the same cases.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,29 +18,29 @@ use taskkit::table;
 #[derive(Clone, Copy, Debug)]
 struct Run {
     name: &'static str,
-    /// Which rows, in the driver's words; none means all but the races.
+    /// The value of the driver's `--tier`. `None` means all cases except the races.
     tier: Option<&'static str>,
-    /// What `openat2` answers instead of working.
+    /// The error that `openat2` returns. `None` means that it works.
     instead: Option<&'static str>,
     bar: Bar,
     rows: Rows,
 }
 
-/// What a run has to reach.
+/// Which failures a run may have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Bar {
-    /// Nothing fails.
+    /// None.
     NoFailure,
-    /// Refusing what should work is fine; anything else that fails is not.
+    /// A path that should work may be refused.
     RefusalsOnly,
 }
 
-/// Whether a run without a single case means that something is wrong.
+/// Whether a run must have cases.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Rows {
-    /// It does.
+    /// A run without a good case is an error.
     Needed,
-    /// Not every folder has such rows.
+    /// Not every folder has such cases.
     Optional,
 }
 
@@ -52,14 +52,14 @@ const RUNS: [Run; 6] = [
     Run { name: "ENOSYS", instead: Some("ENOSYS"), ..PLAIN },
     Run { name: "ENOSYS, races", tier: Some("race"), instead: Some("ENOSYS"), rows: Rows::Optional, ..PLAIN },
     Run { name: "EPERM", instead: Some("EPERM"), ..PLAIN },
-    // The kernel says "try again" for ever: a path may then be refused, never opened some weaker way.
+    // The kernel always answers "try again": a path may then be refused, but never opened in a weaker way.
     Run { name: "EAGAIN", instead: Some("EAGAIN"), bar: Bar::RefusalsOnly, ..PLAIN },
 ];
 
-/// How many faults are told at the end; the driver has shown the others.
+/// How many faults to print at the end. The driver has printed all of them.
 const SHOWN: usize = 20;
 
-/// What the driver writes with `--json`.
+/// The report that the driver writes with `--json`.
 #[derive(Default, Debug)]
 struct Report {
     total: BTreeMap<String, u64>,
@@ -98,23 +98,23 @@ impl Report {
         self.count(|result| result == "pass" || result.starts_with("policy"))
     }
 
-    /// What keeps the run from reaching its bar.
+    /// The failures that the run may not have.
     fn complaints(&self, run: &Run) -> Vec<String> {
         let bad = self.bad.iter().filter(|bad| match run.bar {
             Bar::NoFailure => true,
-            // The driver's word for an adapter that said no; a hang, a crash and a wrong object have others.
+            // This is how the driver reports a refusal. A hang, a crash and a wrong object have other reasons.
             Bar::RefusalsOnly => !(bad.result == "FAIL-availability" && bad.why.starts_with("refused")),
         });
         let mut complaints: Vec<String> =
             bad.map(|bad| format!("{}: {} {} ({})", run.name, bad.result, bad.id, bad.why)).collect();
         if run.rows == Rows::Needed && self.good() == 0 {
-            complaints.push(format!("{}: not one case was answered as it should be", run.name));
+            complaints.push(format!("{}: no case got the expected answer", run.name));
         }
         complaints
     }
 }
 
-/// Runs the folder in every way and prints a table; gives back a note for the table of steps.
+/// Runs the folder in every way and prints a table. Returns a note for the table of steps.
 pub(crate) fn run(top: &Path, folder: &Path) -> Result<String> {
     let folder = std::path::absolute(folder).with_context(|| format!("cannot use folder `{}`", folder.display()))?;
     for name in ["driver.py", "no_openat2.py"] {
@@ -127,12 +127,12 @@ pub(crate) fn run(top: &Path, folder: &Path) -> Result<String> {
     }
     let user = Call::program("id").arguments(["-u"]).stdout(top)?;
     if user.trim() != "0" {
-        println!("note: not root, so the driver leaves out the cases that need a mount");
+        println!("note: not root, so the driver skips the cases that need a mount");
     }
     let build = Call::cargo("build --release -p rootward-testkit --bin corpus-adapter");
     let [adapter] = built::programs(top, build, ["corpus-adapter"])?;
     let reports = top.join("target/corpus");
-    fs::create_dir_all(&reports).context("cannot make `target/corpus`")?;
+    fs::create_dir_all(&reports).context("cannot create `target/corpus`")?;
 
     let mut rows =
         vec![["run", "as expected", "skipped", "refused or failed", "ESCAPE", "verdict"].map(str::to_owned).to_vec()];
@@ -152,12 +152,12 @@ pub(crate) fn run(top: &Path, folder: &Path) -> Result<String> {
     println!("\n{}", table::lay_out(&rows));
     if !complaints.is_empty() {
         let first = complaints.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join("\n  ");
-        bail!("faults: {}, of which the first are\n\n  {first}", complaints.len());
+        bail!("{} faults, the first are\n\n  {first}", complaints.len());
     }
     Ok(format!("{} runs without a fault", RUNS.len()))
 }
 
-/// A run without cases is called that, not good.
+/// The last cell of a row. A run without cases is not called good.
 fn verdict(report: &Report, complaints: &[String]) -> &'static str {
     match (complaints.is_empty(), report.total.is_empty()) {
         (false, _) => "BAD",
@@ -183,7 +183,7 @@ fn driver_call(run: &Run, folder: &Path, adapter: &Path, report: &Path) -> Resul
 
 fn carry_out(top: &Path, run: &Run, folder: &Path, adapter: &Path, reports: &Path) -> Result<(Report, Vec<String>)> {
     let file = reports.join(format!("{}.json", run.name.replace(", ", "-").to_lowercase()));
-    // A report of an earlier run must not speak for a driver that ended before it wrote its own.
+    // If the driver ends before it writes a report, the report of an earlier run must not count.
     match fs::remove_file(&file) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             return Err(error).context("cannot remove a report");

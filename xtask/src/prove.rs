@@ -1,4 +1,4 @@
-//! `cargo xtask prove`: the check in its long form, then what needs more than a compiler.
+//! `cargo xtask prove`: the check in its long form, then the checks that need other tools or a corpus.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use taskkit::call::Call;
 use taskkit::form::Form;
 use taskkit::step::{self, Step};
 
-/// Runs the long form; the corpus only where a folder is given.
+/// Runs the long form. Runs the corpus only if a folder is given.
 pub(crate) fn run(top: &Path, folder: Option<&Path>) -> Result<()> {
     let mut steps = check::steps(top, Form::Long);
     steps.push(Step::here("licences", deny().to_string(), licences));
@@ -24,7 +24,7 @@ pub(crate) fn run(top: &Path, folder: Option<&Path>) -> Result<()> {
     step::carry_out(top, steps)
 }
 
-/// Advisories are left out: their database comes from a git server that a build machine may not reach.
+/// Skips advisories: their database comes from a git server that a build machine may not reach.
 fn deny() -> Call {
     Call::cargo("deny check licenses bans sources")
 }

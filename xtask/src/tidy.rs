@@ -1,6 +1,6 @@
-//! `cargo xtask tidy`: the house rules that neither the compiler nor clippy knows.
+//! `cargo xtask tidy`: the house rules that neither the compiler nor clippy can check.
 //!
-//! A rule is a pure function over the files that git knows or would take, so each is tested on a few made-up files.
+//! A rule is a pure function over the files that git tracks or would add, so its tests need only a few made-up files.
 
 mod links;
 mod machine;
@@ -19,10 +19,10 @@ use anyhow::{Context, Result, bail};
 
 use taskkit::call::Call;
 
-/// What the rules look at.
+/// The input of the rules.
 #[derive(Debug, Default)]
 struct Repository {
-    /// Where the checkout lies, as text.
+    /// The path of the checkout.
     top: String,
     /// The text files, sorted by path.
     files: Vec<File>,
@@ -38,7 +38,7 @@ struct File {
     text: String,
 }
 
-/// A broken rule and where.
+/// A broken rule, and its place.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Finding {
     path: String,
@@ -66,7 +66,7 @@ const RULES: [Rule; 15] = [
     promises::are_kept_or_explained,
 ];
 
-/// Applies every rule; gives back a note for the table of steps.
+/// Applies every rule. Returns a note for the table of steps.
 pub(crate) fn run(top: &Path) -> Result<String> {
     let repository = Repository::read(top)?;
     let mut findings: Vec<Finding> = RULES.iter().flat_map(|rule| rule(&repository)).collect();
@@ -76,8 +76,8 @@ pub(crate) fn run(top: &Path) -> Result<String> {
     }
     match findings.len() {
         0 => Ok(format!("{} files tidy", repository.paths.len())),
-        1 => bail!("one thing is not tidy"),
-        count => bail!("{count} things are not tidy"),
+        1 => bail!("one finding"),
+        count => bail!("{count} findings"),
     }
 }
 
@@ -86,7 +86,7 @@ impl Repository {
         let listed = Call::program("git")
             .arguments(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
             .stdout(top)
-            .context("tidy asks git which files there are")?;
+            .context("tidy needs git to list the files")?;
         let mut repository = Repository { top: top.display().to_string(), ..Repository::default() };
         for path in listed.split_terminator('\0') {
             // A file that was deleted but not yet staged is still listed.
@@ -144,7 +144,7 @@ impl File {
     }
 }
 
-/// Applies `rule` to one made-up file and compares the lines it complains about.
+/// Applies `rule` to one made-up file and compares the lines of its findings.
 #[cfg(test)]
 fn check_lines(rule: Rule, path: &str, text: &str, lines: &[usize]) {
     let found: Vec<usize> = rule(&Repository::of(&[(path, text)])).iter().map(|finding| finding.line).collect();

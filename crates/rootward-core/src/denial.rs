@@ -77,7 +77,7 @@ impl Code {
     pub const fn for_peer(self) -> Code {
         match self {
             // SECURITY: a peer must not learn that something outside exists or where a link leads
-            // (test: a_peer_learns_nothing_of_what_lies_outside)
+            // (test: a_peer_learns_nothing_about_places_outside)
             Code::SymlinkEscape | Code::SystemPath => Code::OutsideRoots,
             code => code,
         }

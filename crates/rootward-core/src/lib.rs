@@ -40,7 +40,7 @@
 //! Deciding, in `guard/`, step by step in `guard/decide.rs`:
 //! - [`Guard::check`] follows links; [`Guard::check_entry`] decides about the directory entry itself, to create, remove
 //!   or rename it; [`Guard::open`] decides and opens for reading in one call; [`Guard::explain`] returns each step.
-//! - [`Guard::would_contain`] and [`text_contains`] only look at text and decide nothing.
+//! - [`text_contains`] only looks at text and decides nothing.
 //! - `text.rs` parses a path, `tree.rs` finds its root, `resolve/` opens below a handle or guesses where links lead,
 //!   `os.rs` makes the system calls: the only file that passes file names to the system.
 //! - [`Denial`], [`Code`]: refusals. [`AuditEvent`], [`ChangeEvent`]: the record of a decision, and of a change.

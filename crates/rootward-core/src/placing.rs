@@ -117,7 +117,7 @@ fn planted_links(found: &[Found], material: impl FnOnce() -> Material) -> Vec<Li
     let suspect = |(index, one): (usize, &Found)| {
         let link = one.links.iter().find(|link| is_suspect(index, link)).cloned().map(Link::Planted);
         // SECURITY: a directory that a confined server created must not become a root because a pattern matches it
-        // (test: a_pattern_matches_nothing_where_a_confined_command_could_have_made_it)
+        // (test: a_pattern_matches_nothing_that_a_confined_command_could_have_created)
         let planted = || one.matched.iter().find(|name| is_suspect(index, name));
         link.or_else(|| planted().map(|name| Link::PlantedMatch(name.parent().unwrap_or(name).to_owned())))
     };
@@ -176,7 +176,7 @@ fn place_matches(
         };
         let lies_at = place.join(&one.below);
         // SECURITY: a pattern does not name a secret place explicitly, no matter who wrote it
-        // (test: what_a_pattern_matches_is_judged_as_a_clients_root)
+        // (test: matches_of_a_pattern_are_judged_like_a_clients_roots)
         let judged = judge(validation, Origin::Client, &shared.path);
         if let Err(reason) = judged.and_then(|()| judge(validation, Origin::Client, &lies_at)) {
             let text = shared.path.display().to_string();

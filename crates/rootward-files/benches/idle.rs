@@ -1,9 +1,9 @@
-//! What an idle session over channels weighs: `cargo bench -p rootward-files --bench idle`.
+//! The memory of an idle session over channels: `cargo bench -p rootward-files --bench idle`.
 //!
-//! Each kind in a process of its own, by its resident memory. The HTTP front adds its own part to it.
+//! Measures the resident memory of a separate process for each kind. The HTTP front adds its own share.
 
-#![expect(clippy::unwrap_used, reason = "a measurement that cannot go on fails")]
-#![expect(clippy::disallowed_methods, reason = "the benchmark plays the user, who makes the directories")]
+#![expect(clippy::unwrap_used, reason = "a benchmark that fails must stop")]
+#![expect(clippy::disallowed_methods, reason = "the benchmark acts as the user who creates the directories")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the numbers go to stdout, the rest to stderr")]
 
 use std::process::Command;
@@ -17,16 +17,16 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 const SESSIONS: usize = 5_000;
-const UNTIL_THEY_REST: Duration = Duration::from_secs(2);
+const SETTLE_TIME: Duration = Duration::from_secs(2);
 
-/// The front's ends of a session.
+/// The front's ends of a session's channels.
 struct Front {
     sender: mpsc::Sender<Bytes>,
     receiver: mpsc::Receiver<Bytes>,
 }
 
 impl Front {
-    /// A session that was asked for its roots, listed its tools and made a call.
+    /// Opens a session that lists the tools, makes a call and answers `roots/list`.
     async fn open(service: &RootsService, root: &str) -> Front {
         let (sender, from_client) = mpsc::channel(4);
         let (to_client, receiver) = mpsc::channel(4);
@@ -59,7 +59,7 @@ impl Front {
     }
 }
 
-/// Marks the process that is weighed.
+/// The argument that marks the measured process.
 const WEIGH: &str = "--weigh=";
 
 fn main() {
@@ -67,7 +67,7 @@ fn main() {
     match arguments.iter().find_map(|argument| argument.strip_prefix(WEIGH)) {
         Some("one") => weigh("one root for all", |_| 0),
         Some(_) => weigh("a root for each", |number| number),
-        // `cargo test --benches` runs this too, to see that it starts; a measurement was not asked for.
+        // `cargo test --benches` also runs this, to check that it starts; it does not want a measurement.
         None if !arguments.iter().any(|argument| argument == "--bench") => {
             eprintln!("nothing measured: run by `cargo bench`");
         }
@@ -93,13 +93,13 @@ async fn weigh(kind: &str, root: impl Fn(usize) -> usize) {
     let service = RootsService::new(Settings::new(None));
     let mut sessions = vec![Front::open(&service, &place(SESSIONS)).await];
     sessions.reserve(SESSIONS);
-    tokio::time::sleep(UNTIL_THEY_REST).await;
+    tokio::time::sleep(SETTLE_TIME).await;
     let before = resident();
     for number in 0..SESSIONS {
         sessions.push(Front::open(&service, &place(number)).await);
     }
-    tokio::time::sleep(UNTIL_THEY_REST).await;
-    #[expect(clippy::cast_precision_loss, reason = "a number for a person")]
+    tokio::time::sleep(SETTLE_TIME).await;
+    #[expect(clippy::cast_precision_loss, reason = "a rounded number for display")]
     let each = (resident() - before) as f64 / 1024.0 / SESSIONS as f64;
     println!("{kind}: {each:.1} KiB for each of {SESSIONS} idle sessions");
 }

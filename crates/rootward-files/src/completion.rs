@@ -11,7 +11,7 @@ use rootward_server::{Access, PathError, Roots, roots};
 
 use crate::prompts;
 use crate::resources::templates::{PATH, PATH_NAME};
-use crate::resources::{SCHEME, escaped_name, of_path};
+use crate::resources::{escaped_name, is_file_uri, of_path};
 
 /// The longest text to complete, in bytes.
 const LONGEST: usize = 16 << 10;
@@ -38,7 +38,7 @@ pub(crate) async fn complete(request: &CompleteRequestParams) -> Result<Complete
             if request.argument.name != PATH_NAME {
                 return Ok(CompleteResult::default());
             }
-            ("", if typed.starts_with(SCHEME) { Form::Uri } else { Form::Path })
+            ("", if is_file_uri(typed) { Form::Uri } else { Form::Path })
         }
         Reference::Resource(template) => {
             let fixed = template.uri.strip_suffix(PATH).filter(|fixed| fixed.starts_with("file:///"));

@@ -57,7 +57,7 @@ fn without_null(schema: &mut JsonObject) {
 ///
 /// A refused path returns different data: `code`, `message`, `path`, `access`, `roots`. Some clients, such as the
 /// TypeScript SDK, also validate errors against the schema, so it requires nothing
-/// (test: `a_refusal_is_what_the_schema_says`).
+/// (test: `refusals_match_the_schema_of_the_result`).
 pub(crate) fn output_schema(output: Output) -> JsonObject {
     let properties = match output {
         Output::Text => json!({"content": {"type": "string"}}),

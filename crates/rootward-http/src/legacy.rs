@@ -19,7 +19,7 @@ use crate::posted::{is_modern, revision_of_session};
 use crate::reply::{self, Rejection};
 use crate::session::{OpenRequest, Revision, SendError, Session, StreamError, Streams, route};
 use crate::session_id::SessionId;
-use crate::wire::{Backend, FULL, PrincipalId, Purpose};
+use crate::wire::{Backend, NO_ROOM, PrincipalId, Purpose};
 use crate::{frames, media};
 
 /// Opens a session, if the backend answers with success.
@@ -40,7 +40,7 @@ pub(crate) async fn initialize<B: Backend>(
     let mut streams = Streams::default();
     let answer = loop {
         let frame = event::in_one_line(wire.receiver.recv().await.ok_or_else(ended)?);
-        if frame == FULL {
+        if frame == NO_ROOM {
             return Err(refuse("too many sessions are open"));
         }
         let mut answer = None;

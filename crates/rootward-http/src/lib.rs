@@ -51,4 +51,4 @@ mod wire;
 pub use config::{Config, Credential, Limits, Tls};
 pub use names::BadName;
 pub use server::serve;
-pub use wire::{Backend, FULL, OpenError, PrincipalId, Purpose, Wire, wire};
+pub use wire::{Backend, NO_ROOM, OpenError, PrincipalId, Purpose, Wire, wire};

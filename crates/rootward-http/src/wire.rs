@@ -28,7 +28,7 @@ pub struct Wire {
 
 /// Sent by a backend instead of its first message if it cannot accept more sessions or requests; then it drops its
 /// end. It is not JSON, so no server can have sent it.
-pub const FULL: &[u8] = b"full";
+pub const NO_ROOM: &[u8] = b"full";
 
 /// Both ends of a new wire that holds up to `most` messages each way.
 pub fn wire(most: usize) -> (Wire, Wire) {

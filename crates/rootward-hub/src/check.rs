@@ -162,7 +162,7 @@ impl Finding {
     /// Whether this finding is audited: it is a path, or it was refused.
     pub fn is_on_record(&self) -> bool {
         // SECURITY: every refusal is audited, whatever was refused
-        // (test: refusals_are_on_record_whatever_was_refused)
+        // (test: every_refusal_is_audited)
         self.refusal.is_some() || self.named != Named::Nothing
     }
 }

@@ -59,13 +59,14 @@ mod engine;
 mod fold;
 mod front;
 pub mod hub;
-mod in_roots;
 mod modern_server;
 mod principal;
 pub mod recipe;
+mod root_template;
 pub mod scan;
 pub mod status;
 pub mod wrap;
 
 pub use check::{Finding, GrantedPlace, Named, RefusedPath, Verdict, check, check_path};
 pub use principal::Principal;
+pub use root_template::has_root_template;

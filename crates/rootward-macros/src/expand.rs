@@ -46,7 +46,7 @@ fn checked(list: TokenStream, function: TokenStream) -> Result<TokenStream, Mist
     // Lints judge the braces that a user wrote. The generated pair must not count as one.
     before.brace_token = Brace(written_at(before.brace_token.span.join()));
     // SECURITY: the body keeps its own block: otherwise an item declared in it could shadow the argument of the same
-    // name (test: an_item_in_the_body_does_not_stand_in_for_an_argument)
+    // name (test: an_item_in_the_body_does_not_replace_an_argument)
     *body = parse_quote!({ #checks #before });
     Ok(function.into_token_stream())
 }

@@ -42,7 +42,7 @@ pub fn read_input(result: &RawValue) -> Result<Input<'_>, Unclear> {
         return Ok(Input { result: None, questions: Vec::new() });
     }
     // SECURITY: with a duplicate key, or one in another case, the client may read a question that was not found here,
-    // and would tell the server its roots (test: a_question_for_roots_that_reads_two_ways_reaches_no_client)
+    // and would tell the server its roots (test: an_ambiguous_request_for_roots_reaches_no_client)
     let members = read(result, &ASKING)?;
     let mut questions = Vec::new();
     if let Some(asked) = members.get(keys::INPUT_REQUESTS).filter(|asked| asked.get() != "null") {

@@ -59,7 +59,7 @@ pub mod upgrade;
 pub use content_number::ContentNumber;
 pub use cursors::{keep_cursor, keep_next_cursor};
 pub use era::Era;
-pub use fold::is_same_but_for_case;
+pub use fold::{fold_case, is_same_but_for_case};
 pub use host_limits::{HostLimits, PlacedLimits, tells_limits};
 pub use implementation::peer_name;
 pub use list::{ClientList, ListError, MOST_ENTRIES};

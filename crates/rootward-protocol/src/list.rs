@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_that_are_no_list() {
+    fn answers_that_are_not_a_list() {
         let check = |result: Value, expect| assert_eq!(ClientList::read(&result, None), Err(expect), "{result}");
         check(json!({}), ListError::NoRoots);
         check(json!({"root": []}), ListError::NoRoots);

@@ -58,7 +58,7 @@ impl Apart {
         let named = named.chain(client.refused().iter().map(|refused| Shown::new(&refused.text).to_string()));
         let mut named: Vec<String> = named.collect();
         if sources.bound.is_some() {
-            // SECURITY: missing places must not come last (test: a_bounded_client_is_not_told_what_exists)
+            // SECURITY: missing places must not come last (test: a_bounded_client_does_not_learn_what_exists)
             named.sort();
             named.dedup();
         }

@@ -150,7 +150,7 @@ impl Confinement {
         let mut unenforced: Vec<Unenforced> = self.too_large.iter().cloned().chain(too_large).collect();
         let SplitRules { rules, directories: split, raised } = split_around(rules, &closed, &mut unenforced)?;
         // SECURITY: what Landlock cannot enforce is refused or reported, never ignored
-        // (test: what_cannot_be_split_keeps_the_command_from_starting)
+        // (test: a_root_that_cannot_be_split_prevents_the_start)
         unenforced.extend(still_open(&rules, &closed));
         let (unenforced, open_for_writing): (Vec<_>, Vec<_>) = unenforced.into_iter().partition(Unenforced::is_serious);
         if self.options.unenforced == UnenforcedPolicy::Refuse && !unenforced.is_empty() {
@@ -206,7 +206,7 @@ fn split_around(
     }
     let tree = ClosedTree::new(closed.iter().copied());
     // SECURITY: a place that is given inside a closed one, such as the package cache, is not covered by a split rule
-    // that leaves out the closed place (test: what_is_given_inside_a_closed_place_stays_open)
+    // that leaves out the closed place (test: a_root_inside_a_closed_place_stays_open)
     let (whole, parted): (Vec<_>, Vec<_>) = rules.into_iter().partition(|rule| !must_split(rule, &tree));
     let mut whole = merged(whole);
     let mut pieces = Pieces::new();

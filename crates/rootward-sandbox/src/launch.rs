@@ -141,7 +141,7 @@ impl Confinement {
         let plan = self.plan_ambient(line, known, kept)?;
         let given = plan.given_for_writing();
         // SECURITY: anything a command could have written is not trusted at later starts
-        // (test: what_is_given_for_writing_is_on_record_before_the_command_runs)
+        // (test: writable_places_are_recorded_before_the_command_runs)
         match &plan.record {
             Some(record) => record.add_ambient(given)?,
             None if given.is_empty() => {}

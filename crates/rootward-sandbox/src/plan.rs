@@ -284,7 +284,7 @@ fn with_home(value: &OsStr, home: &Path) -> OsString {
 
 /// What confined commands could have written at earlier starts, and the record of it.
 // SECURITY: a record that cannot be read is not an empty one
-// (test: what_is_given_for_writing_is_on_record_before_the_command_runs)
+// (test: writable_places_are_recorded_before_the_command_runs)
 pub(crate) fn recorded_ambient(directories: &Directories) -> Result<(Option<WritableRecord>, Material), StartError> {
     let Some(record) = directories.writable_record() else { return Ok((None, Material::default())) };
     // Before the roots' rules are made: an existing place of Rootward's own is closed for reading, too. If it cannot be
@@ -299,7 +299,7 @@ impl Plan {
     pub(crate) fn given_for_writing(&self) -> Vec<PathBuf> {
         let lasts = |rule: &&Rule| {
             // SECURITY: `/dev/shm` is not a device
-            // (test: what_is_given_for_writing_is_on_record_before_the_command_runs)
+            // (test: writable_places_are_recorded_before_the_command_runs)
             !(rule.access & (Access::WRITE | Access::DELETE)).is_empty()
                 && !rule.place.starts_with(self.private.path())
                 && !profile::is_device(&rule.place)

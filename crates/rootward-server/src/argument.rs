@@ -233,7 +233,7 @@ fn used<A: Use>(roots: &Roots, path: &OsStr) -> Result<Grant, Denial> {
     }?;
     let grant = roots.limited(path, grant)?;
     // SECURITY: most ways to create a file by name write through an existing link
-    // (test: what_is_made_by_name_is_not_made_through_a_link)
+    // (test: a_file_is_not_created_through_a_link)
     if A::LAST == Last::Meant && A::ACCESS == Access::WRITE {
         roots.limited(path, guard.check(path, A::ACCESS)?)?;
     }

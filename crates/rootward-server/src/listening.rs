@@ -40,7 +40,7 @@ struct Listener {
 pub async fn listener_roots() -> Option<Roots> {
     let Listener { ground, request, parties } = LISTENER.try_with(Clone::clone).ok()?;
     // SECURITY: resolve the roots for each access, so that a revoked root is no longer reported
-    // (test: a_listener_hears_of_files_in_the_operators_roots_alone)
+    // (test: a_listener_gets_reports_only_about_the_operators_roots)
     modern::known(&ground, &request, &parties, Said::Nothing).await
 }
 

@@ -73,7 +73,7 @@ impl Roots {
             decision.and_then(|grant| self.limited(path, grant))
         };
         // SECURITY: choose one reading, then check it; a grant is always for the path that was checked
-        // (test: a_name_that_is_not_utf8_is_decided_as_the_file_that_it_names)
+        // (test: a_name_that_is_not_utf8_is_checked_as_the_file_that_it_names)
         let is_absent = |decision: &Result<Grant, Denial>| decision.as_ref().is_ok_and(|grant| !grant.exists());
         let decision = decide(text);
         let Some(other) = other.filter(|_| is_absent(&decision)) else { return self.on_record(text, access, decision) };

@@ -1,7 +1,7 @@
-//! A door: anything that acts on paths within roots, as the corpus and the races see it.
+//! A door: the trait for anything that acts on paths within roots.
 //!
-//! The guard, a file tool, the hub and a confined child are each wrapped as one, so that all are held to the same
-//! table.
+//! The guard, a file tool, the hub and a confined child each implement it, so that the same table and the same races test
+//! them all.
 
 use std::ffi::OsString;
 use std::io;
@@ -11,7 +11,7 @@ use rustix::io::Errno;
 
 use crate::escape::Act;
 
-/// A root as a door gets it: an absolute path as the user would write it, not yet resolved.
+/// A root of a request: an absolute path as the user would write it, not resolved.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Root {
     /// Its path.
@@ -20,57 +20,57 @@ pub struct Root {
     pub access: &'static str,
 }
 
-/// What a door is asked to do. Everything is expanded; nothing is resolved.
+/// A request to a door. Templates are expanded; paths are not resolved.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Request {
     /// The current roots, in order.
     pub roots: Vec<Root>,
-    /// Where relative paths start, if not at the first root.
+    /// Where relative paths start. By default, at the first root.
     pub base: Option<PathBuf>,
-    /// What `~` stands for.
+    /// The directory that `~` means.
     pub home: Option<PathBuf>,
     /// What to do.
     pub act: Act,
-    /// The path's text.
+    /// The path, as bytes.
     pub path: Vec<u8>,
-    /// The second path's text, for [`Act::Rename`] and [`Act::Copy`].
+    /// The second path, for [`Act::Rename`] and [`Act::Copy`].
     pub to: Option<Vec<u8>>,
     /// What to write, for [`Act::Put`], [`Act::Append`] and [`Act::CreateNew`].
     pub data: Vec<u8>,
 }
 
-/// What came of a request.
+/// The outcome of a request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// It was done, or for [`Act::Check`] would be.
+    /// The door did it; for [`Act::Check`], it would.
     Done {
-        /// What was read, for [`Act::Read`].
+        /// The content, for [`Act::Read`].
         content: Option<Vec<u8>>,
         /// The names found, for [`Act::List`], in any order and without `.` and `..`.
         entries: Option<Vec<OsString>>,
-        /// Where the door says the object lies (for [`Act::Rename`] and [`Act::Copy`] the new one), if it says so.
+        /// The path of the object according to the door, if it says so. For [`Act::Rename`] and [`Act::Copy`], of the new one.
         place: Option<PathBuf>,
     },
     /// The door refused.
     Denied {
         /// The stable code.
         code: String,
-        /// What the peer would be told.
+        /// The message for the peer.
         message: String,
     },
-    /// The path was granted and the system refused.
+    /// The door granted the path, and the system call failed.
     Failed {
-        /// Why.
+        /// The kind of error.
         kind: Failure,
-        /// What the peer would be told.
+        /// The message for the peer.
         message: String,
     },
-    /// This door has no such act.
+    /// The door does not support this act.
     Unsupported,
 }
 
 impl Outcome {
-    /// Done, with nothing to show.
+    /// Done, without further data.
     pub fn done() -> Outcome {
         Outcome::Done { content: None, entries: None, place: None }
     }
@@ -86,7 +86,7 @@ impl Outcome {
     }
 }
 
-/// Why the system refused; the kinds that the corpus tells apart.
+/// Why a system call failed: the kinds that the corpus distinguishes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Failure {
     /// `ENOENT`
@@ -125,7 +125,7 @@ impl Failure {
             Some(Errno::ACCESS | Errno::PERM) => Failure::PermissionDenied,
             Some(Errno::INVAL) => Failure::InvalidInput,
             Some(_) => Failure::Other,
-            // Errors that a library made up carry a kind and no number.
+            // Errors that a library creates itself have a kind and no number.
             None => Failure::of_kind(error.kind()),
         }
     }
@@ -145,11 +145,11 @@ impl Failure {
     }
 }
 
-/// Something that acts on paths within roots.
+/// Anything that acts on paths within roots.
 ///
-/// `Sync`, because the corpus watches it from another thread and the races act through it while others swap.
+/// `Sync`, because the corpus runs it in another thread.
 pub trait Door: Sync {
-    /// Does what is asked, or says why not.
+    /// Does what the request asks, or says why not.
     fn act(&self, request: &Request) -> Outcome;
 }
 
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn failures_are_told_apart() {
+    fn failures_are_distinguished() {
         let check = |error: io::Error, kind: Failure| assert_eq!(Failure::of(&error), kind);
         check(Errno::LOOP.into(), Failure::Loop);
         check(Errno::NAMETOOLONG.into(), Failure::NameTooLong);

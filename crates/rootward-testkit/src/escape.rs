@@ -1,8 +1,8 @@
-//! The escape corpus: one table of attacks, and of harmless paths that a nervous check would refuse.
+//! The escape corpus: one table of attacks, and of harmless paths that an overcautious check would refuse.
 //!
-//! Every door of the product is run through it. Each row says where it comes from, what it needs on disk, what is asked
-//! and the one right answer, so that the table reads as the specification of "inside". A test beside it asks the kernel
-//! where each path leads and holds the table to that.
+//! Every door of the product runs it. Each row names its source, the files it needs, the request and the expected
+//! answer, so that the table reads as the specification of "inside". A test compares the table with where the kernel
+//! says that each path leads.
 
 use crate::door::Failure;
 use crate::tree::Item;
@@ -25,9 +25,9 @@ mod traversal;
 #[cfg(test)]
 mod oracle;
 
-/// What every row's tree starts from; a row lists only what it adds.
+/// The files in every row's tree; a row lists only what it adds.
 ///
-/// The root is `{T}/root`; names that hold `secret` and contents that say `SECRET` lie outside.
+/// The root is `{T}/root`. Names that contain `secret` and files that contain `SECRET` lie outside.
 pub const YARD: &[Item] = &[
     Item::Inside("root/in.txt"),
     Item::Inside("root/dir/in.txt"),
@@ -37,10 +37,10 @@ pub const YARD: &[Item] = &[
     Item::Secret("root-evil/secret.txt"),
 ];
 
-/// What to do.
+/// The operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Act {
-    /// Say whether it is inside.
+    /// Say whether the path is inside.
     Check,
     /// Read a file.
     Read,
@@ -50,13 +50,13 @@ pub enum Act {
     Stat,
     /// Open a file to run it.
     Execute,
-    /// Replace a file's content, or make the file.
+    /// Replace a file's content, or create the file.
     Put,
-    /// Write at a file's end.
+    /// Append to a file.
     Append,
-    /// Make a file that must not exist.
+    /// Create a file that must not exist.
     CreateNew,
-    /// Make a directory.
+    /// Create a directory.
     MakeDirectory,
     /// Remove a file, a link or an empty directory.
     Remove,
@@ -67,12 +67,12 @@ pub enum Act {
 }
 
 impl Act {
-    /// Whether doing it changes the tree.
+    /// Whether the operation changes the tree.
     pub const fn changes(self) -> bool {
         !matches!(self, Act::Check | Act::Read | Act::List | Act::Stat | Act::Execute)
     }
 
-    /// Whether a link in the path's last place is acted on itself, instead of what it names.
+    /// Whether the operation acts on a link at the end of the path, instead of its target.
     pub const fn takes_the_link_itself(self) -> bool {
         matches!(self, Act::CreateNew | Act::MakeDirectory | Act::Remove | Act::Rename)
     }
@@ -81,37 +81,37 @@ impl Act {
 /// A root of a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RootSpec {
-    /// Its path, a template.
+    /// The path, a template.
     pub path: &'static str,
     /// `ro`, `rw`, `rw-nodelete` or `rwx`.
     pub access: &'static str,
 }
 
-/// The right answer.
+/// The expected answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Expect {
-    /// It is done, on this object (a template; for moves and copies the new one).
+    /// The door does it, on this object (a template; for moves and copies, the new path).
     Allow {
         /// The object.
         target: &'static str,
     },
-    /// It is refused with this code of the design.
+    /// The door refuses with this code.
     Deny {
         /// The code.
         code: &'static str,
     },
-    /// It lies inside, and the system says no.
+    /// The path lies inside, and the system call fails.
     Error {
-        /// How.
+        /// The kind of error.
         kind: Failure,
     },
-    /// It is refused; the design leaves open with which code.
+    /// The door refuses; the design does not say with which code.
     Refused,
-    /// Any answer is right that shows and changes nothing outside; the design leaves open which.
+    /// Any answer is right that reveals and changes nothing outside.
     Harmless,
 }
 
-/// What a row's tree takes to build.
+/// What building a row's tree requires.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Needs {
     /// Nothing in particular.
@@ -120,35 +120,35 @@ pub enum Needs {
     Root,
 }
 
-/// One row. All texts but `name` and `source` are templates, see [`crate::text`].
+/// One row. All strings except `name` and `source` are templates, see [`crate::text`].
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// Its name, unlike any other.
+    /// A unique name.
     pub name: &'static str,
-    /// Where it comes from: a CVE, a manual page, an RFC, an issue, a measured fact.
+    /// The source: a CVE, a manual page, an RFC, an issue, a measured fact.
     pub source: &'static str,
-    /// What the tree holds beyond [`YARD`].
+    /// The files of the tree besides [`YARD`].
     pub tree: &'static [Item],
-    /// The current roots, in order; `{T}/root`, read and write, unless said.
+    /// The current roots, in order. By default, `{T}/root` for reading and writing.
     pub roots: &'static [RootSpec],
-    /// Where relative paths start; at the first root unless said.
+    /// Where relative paths start. By default, at the first root.
     pub base: Option<&'static str>,
-    /// What `~` stands for.
+    /// The directory that `~` means.
     pub home: Option<&'static str>,
-    /// What is asked.
+    /// The operation.
     pub act: Act,
-    /// Of which path.
+    /// The path.
     pub path: &'static str,
-    /// And the second one.
+    /// The second path, for moves and copies.
     pub to: Option<&'static str>,
-    /// The right answer.
+    /// The expected answer.
     pub expect: Expect,
-    /// What the tree takes to build.
+    /// What building the tree requires.
     pub needs: Needs,
 }
 
-/// Why a path that ends inside is refused for the way it takes: by climbing back from a directory outside it would tell
-/// whether that directory exists.
+/// Why a path is refused that leaves the roots and ends inside: its answer would reveal whether the directory outside
+/// exists.
 const DETOUR: &str = "design: what lies outside is never described to a peer";
 
 /// The whole table.
@@ -190,7 +190,7 @@ const fn rwx(path: &'static str) -> RootSpec {
     RootSpec { path, access: "rwx" }
 }
 
-/// Starts a row; what it expects comes last.
+/// Starts a row. The expected answer comes last.
 const fn row(name: &'static str, source: &'static str, act: Act, path: &'static str) -> Row {
     Row {
         name,

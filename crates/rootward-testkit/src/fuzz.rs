@@ -1,24 +1,24 @@
-//! Fuzzing on the stable toolchain: random values for as long as `ROOTWARD_FUZZ_SECONDS` says (one second each unless set).
-//! A failure is shrunk and printed.
+//! Fuzzing on the stable toolchain: random values for `ROOTWARD_FUZZ_SECONDS` seconds per test (default: one). A failure is
+//! shrunk and printed.
 
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "called by tests, which fail by it")]
-#![expect(clippy::print_stdout, reason = "tests tell how much they tried")]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "only tests call this, and a panic fails them")]
+#![expect(clippy::print_stdout, reason = "tests print how many cases they ran")]
 
 use std::time::{Duration, Instant};
 
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 
-/// Runs `test` on values of `strategy` until the time is up.
+/// Runs `test` on random values of `strategy` until the time is up.
 ///
 /// # Panics
 ///
-/// On the first failure, and where there is no time for a single case.
+/// On the first failure, and if there is no time for a single case.
 #[track_caller]
 pub fn run<S: Strategy>(strategy: &S, test: impl Fn(S::Value) -> Result<(), TestCaseError>) {
     let seconds = std::env::var("ROOTWARD_FUZZ_SECONDS").map_or(1, |text| text.parse().expect("a number of seconds"));
     let end = Instant::now() + Duration::from_secs(seconds);
-    // One case at a time: a runner that has had its number of cases tries no more, however often it is asked to.
+    // One case at a time: `TestRunner::run` stops for good after its configured number of cases.
     let mut runner = TestRunner::new(Config {
         failure_persistence: None,
         max_local_rejects: u32::MAX,
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cases_are_tried_until_the_time_is_up() {
+    fn cases_run_until_the_time_is_up() {
         let tried = std::cell::Cell::new(0_u64);
         run(&ANY, |_| {
             tried.set(tried.get() + 1);

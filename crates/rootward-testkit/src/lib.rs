@@ -2,8 +2,9 @@
 //!
 //! # For authors of servers
 //!
-//! [`client`] speaks both eras of the protocol over standard input and output, HTTP, or a pipe in memory. It says what a test
-//! tells it to, shares the roots that a test names, and shows the last lines that came when a test fails. It needs no feature:
+//! [`client`] speaks both eras of the protocol over standard input and output, HTTP, or an in-memory pipe. It sends what a test
+//! tells it to send, shares the roots that the test chooses, and shows the last lines it received when a test fails. It needs no
+//! feature:
 //!
 //! ```toml
 //! [dev-dependencies]
@@ -23,25 +24,25 @@
 //! client.name_roots(["file:///tmp/project"]);
 //! assert_eq!(client.says("read_file", json!({"path": "notes.txt"})), "hello");
 //! assert_eq!(client.why("read_file", json!({"path": "/etc/passwd"})), "outside_roots");
-//! // A root that is taken back is gone for the next call.
+//! // A root that is taken back is closed for the very next call.
 //! client.share(["file:///tmp/other"]);
 //! assert_eq!(client.why("read_file", json!({"path": "/tmp/project/notes.txt"})), "outside_roots");
 //! ```
 //!
-//! The rest tests Rootward itself.
+//! The other modules test Rootward itself.
 //!
 //! # Layout
 //!
-//! - [`escape`]: the escape corpus, one table of attacks with their right answers and where each comes from.
-//! - [`door`]: what a thing under test looks like to the corpus; [`report`] runs the table through one.
-//! - [`race`]: attackers that swap directories, files and links while a door is at work.
-//! - [`naive`]: a door that checks a name and then opens it, to prove that table and races catch something.
+//! - [`escape`]: the escape corpus, one table of attacks, each with its source and the expected answer.
+//! - [`door`]: the trait that puts code under test; [`report`] runs the table through a door.
+//! - [`race`]: attackers that swap directories, files and links while a door works on them.
+//! - [`naive`]: a door that checks a name and then opens it, to prove that the table and the races catch it.
 //! - [`fuzz`]: the driver of the fuzz tests.
-//! - [`mod@bench`]: timing in turns, what is measured against, and the table, for the benchmarks of all crates.
-//! - [`client`]: the MCP client of all tests.
+//! - [`mod@bench`]: alternating measurements, the peers to compare with, and the result table, for the benchmarks of all crates.
+//! - [`client`]: the MCP client that all tests use.
 //! - [`transcript`]: wire conversations as text files, and their player.
-//! - [`place`]: directories of a user who runs a program.
-//! - [`tree`], [`snapshot`], [`text`]: small trees on disk, what changed in them, and their notation.
+//! - [`place`]: a temporary home and project for a program under test.
+//! - [`tree`], [`snapshot`], [`text`]: small trees on disk, what changed in them, and their template notation.
 //!
 //! ```no_run
 //! # #[cfg(feature = "files")] {

@@ -1,8 +1,8 @@
-//! The door that most servers are: make the path absolute, resolve it, compare it with the roots as text, then open it
-//! by name.
+//! A door as most servers implement it: make the path absolute, resolve it, compare it with the roots as text, then open
+//! it by name.
 //!
-//! It exists to be caught. Its mistakes are the published ones: a prefix test without a separator (CVE-2025-53110), an
-//! error taken for "a new file" (CVE-2025-53109), and a check and an open that are two steps.
+//! It exists to fail the tests. Its bugs are published ones: a prefix test without a separator (CVE-2025-53110), an error
+//! mistaken for "a new file" (CVE-2025-53109), and check and open as two steps.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -36,14 +36,14 @@ fn granted(request: &Request, text: &[u8]) -> Result<PathBuf, Outcome> {
     };
     let real = path.canonicalize().or_else(|_| new_file(&path)).map_err(|error| Outcome::failed(&error))?;
     let inside = request.roots.iter().filter_map(|root| root.path.canonicalize().ok()).any(|root| {
-        // The mistake of CVE-2025-53110: no separator is asked for.
+        // The bug of CVE-2025-53110: a prefix without a separator matches.
         real.as_os_str().as_bytes().starts_with(root.as_os_str().as_bytes())
     });
     let refusal = || Outcome::denied("outside_roots", format!("path `{}` is outside every root", text.display()));
     if inside { Ok(path) } else { Err(refusal()) }
 }
 
-/// The mistake of CVE-2025-53109: whatever cannot be resolved is taken for a file that is yet to be made.
+/// The bug of CVE-2025-53109: treats every path that cannot be resolved as a new file.
 fn new_file(path: &Path) -> io::Result<PathBuf> {
     let name = path.file_name().ok_or(io::ErrorKind::NotFound)?;
     Ok(path.parent().ok_or(io::ErrorKind::NotFound)?.canonicalize()?.join(name))

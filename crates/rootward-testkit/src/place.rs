@@ -1,4 +1,4 @@
-//! Directories of a user who runs a program: a home, a project, whatever else a test needs.
+//! Temporary directories for a program under test: a home, a project, whatever the test needs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,16 +6,16 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-/// Directories on disk, removed when dropped. Methods panic where the disk fails.
+/// Directories on disk, removed when dropped. Methods panic on I/O errors.
 #[derive(Debug)]
 pub struct Place {
-    /// Without links, as programs show it.
+    /// Canonical, as programs show it.
     top: PathBuf,
     _directory: TempDir,
 }
 
 impl Place {
-    /// A place with these directories.
+    /// Creates these directories in a new place.
     pub fn with(names: &[&str]) -> Place {
         let directory = sure(tempfile::tempdir());
         let place = Place { top: sure(directory.path().canonicalize()), _directory: directory };
@@ -25,12 +25,12 @@ impl Place {
         place
     }
 
-    /// Where something lies.
+    /// The path of something in this place.
     pub fn path(&self, below: &str) -> PathBuf {
         self.top.join(below)
     }
 
-    /// The same as text.
+    /// The same as a string.
     pub fn text(&self, below: &str) -> String {
         self.path(below).display().to_string()
     }
@@ -40,7 +40,7 @@ impl Place {
         format!("file://{}", self.text(below))
     }
 
-    /// Writes a file, and makes the directories it lies in.
+    /// Writes a file, and creates its parent directories.
     pub fn write(&self, below: &str, text: &str) -> PathBuf {
         let path = self.path(below);
         sure(fs::create_dir_all(path.parent().unwrap_or(Path::new("/"))));
@@ -53,7 +53,7 @@ impl Place {
         sure(fs::read_to_string(self.path(below)))
     }
 
-    /// Leaves a command nothing of the tester's environment: it runs here, with `home` as its home.
+    /// Runs a command in this place with `home` as its home, without the tester's environment except `PATH`.
     pub fn alone(&self, command: &mut Command) {
         command.current_dir(&self.top).env_clear().envs(std::env::vars_os().filter(|(name, _)| name == "PATH"));
         command.env("HOME", self.path("home"));

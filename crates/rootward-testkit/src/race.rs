@@ -1,8 +1,8 @@
-//! Races: attackers that swap what a path leads to while a door is at work on it.
+//! Races: attackers that swap the target of a path while a door works on it.
 //!
-//! A check and an open that are two steps lose within a few dozen tries, so each attempt here is one act through the
-//! door while another thread swaps. An attempt is an escape if it shows [`SECRET`] or a name from outside, or if
-//! anything outside appears, changes or goes. A control with [`crate::naive::Naive`] shows that the attack works.
+//! A door with check and open as two steps loses within a few dozen attempts. Each attempt is one act through the door
+//! while another thread swaps. It is an escape if it reveals [`SECRET`] or a name from outside, or if anything outside
+//! appears, changes or disappears. A test with [`crate::naive::Naive`] proves that the attack works.
 
 use std::fmt;
 use std::io;
@@ -25,39 +25,39 @@ use arena::Arena;
 /// What the attacker swaps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Swap {
-    /// A directory and a link that leads out, exchanged in one step (renameat2(2)).
+    /// Exchanges a directory with a link that leads out, atomically (renameat2(2)).
     DirectoryForLink,
-    /// A file and a link to a file outside, exchanged in one step.
+    /// Exchanges a file with a link to a file outside, atomically.
     FileForLink,
-    /// A directory is moved out of the root and back, while the path goes down into it and up again by `..`.
+    /// Moves a directory out of the root and back, while the path goes down into it and up again with `..`.
     ParentAway,
-    /// As the first, four levels above the file.
+    /// Like [`Swap::DirectoryForLink`], four levels above the file.
     DeepParentForLink,
 }
 
 /// One kind of race.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Race {
-    /// What is swapped.
+    /// What the attacker swaps.
     pub swap: Swap,
 }
 
-/// What came of a race.
+/// The result of a race.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct RaceReport {
-    /// How often the door was asked.
+    /// The requests to the door.
     pub attempts: u64,
-    /// How often it did what was asked.
+    /// How many the door did.
     pub allowed: u64,
-    /// How often it refused.
+    /// How many the door refused.
     pub refused: u64,
-    /// How often the system refused.
+    /// How many failed with a system error.
     pub failed: u64,
-    /// How often something outside was seen or changed.
+    /// How often a request revealed or changed something outside.
     pub escapes: u64,
-    /// How often the attacker swapped.
+    /// The attacker's swaps.
     pub swaps: u64,
-    /// The first escapes, in words.
+    /// A description of the first escapes.
     pub examples: Vec<String>,
 }
 
@@ -70,15 +70,15 @@ impl Race {
         Race { swap: Swap::DeepParentForLink },
     ];
 
-    /// What is tried through the door, in turn.
+    /// The acts that a race tries, in turn.
     pub const ACTS: [Act; 6] = [Act::Read, Act::Put, Act::CreateNew, Act::Rename, Act::Remove, Act::List];
 
-    /// Asks the door `attempts` times while an attacker swaps, in a tree of its own.
+    /// Sends the door `attempts` requests while an attacker swaps, in a new tree.
     pub fn run(self, door: &dyn Door, attempts: u64) -> io::Result<RaceReport> {
         self.run_until(door, attempts, |_| false)
     }
 
-    /// [`Race::run`] that ends early once `enough` says so.
+    /// [`Race::run`] that stops once `enough` returns true.
     pub fn run_until(
         self,
         door: &dyn Door,
@@ -89,7 +89,7 @@ impl Race {
         let swaps = AtomicU64::new(0);
         let stop = AtomicBool::new(false);
         let mut report = thread::scope(|scope| {
-            // Dropped also when the door panics, or the attacker would swap for ever.
+            // Dropped even if the door panics; otherwise the attacker would never stop.
             let _stopping = Stopping(&stop);
             scope.spawn(|| swap::attack(&arena, &swaps, &stop));
             attempt_all(door, &arena, attempts, &swaps, enough)
@@ -99,24 +99,24 @@ impl Race {
     }
 }
 
-/// All races one after the other, sharing `attempts` evenly.
+/// Runs all races one after the other, each with an equal share of `attempts`.
 pub fn run_all(door: &dyn Door, attempts: u64) -> io::Result<Vec<(Swap, RaceReport)>> {
     let share = attempts.div_ceil(Race::ALL.len() as u64);
     Race::ALL.into_iter().map(|race| Ok((race.swap, race.run(door, share)?))).collect()
 }
 
-/// How many attempts a test makes in all: 20,000, or a million where `ROOTWARD_LONG` is `1`.
+/// The number of attempts of a test: 20,000, or a million if `ROOTWARD_LONG` is `1`.
 pub fn attempts() -> u64 {
     if std::env::var_os("ROOTWARD_LONG").is_some_and(|value| value == "1") { 1_000_000 } else { 20_000 }
 }
 
-/// How many attempts pass between two looks at everything outside.
+/// The number of attempts between two snapshots of everything outside.
 const INTERVAL: u64 = 500;
 
-/// How many attempts are made at most without a swap in between.
+/// After this many attempts, wait for a swap.
 const STRIDE: u64 = 4;
 
-/// How many escapes are told in words.
+/// The number of escapes that a report describes.
 const EXAMPLES: usize = 5;
 
 fn attempt_all(
@@ -159,9 +159,9 @@ fn attempt_all(
     Ok(report)
 }
 
-/// Lets the attacker go first: on a busy machine thousands of attempts would else pass between two swaps.
+/// Waits for the attacker: on a busy machine, thousands of attempts could otherwise pass between two swaps.
 ///
-/// Gives up after a while, so that a race always ends; a report without swaps is not clean.
+/// Gives up after a while, so that a race always ends. A report without swaps is not clean.
 fn await_swap(swaps: &AtomicU64, seen: u64) -> u64 {
     let start = Instant::now();
     loop {
@@ -173,28 +173,28 @@ fn await_swap(swaps: &AtomicU64, seen: u64) -> u64 {
     }
 }
 
-/// What of the outside shows in an answer.
+/// Says whether an answer reveals something outside.
 fn shown(outcome: &Outcome) -> Option<String> {
     let secret = |bytes: &[u8]| bytes.windows(SECRET.len()).any(|window| window == SECRET.as_bytes());
     match outcome {
         Outcome::Done { content, entries, .. } => {
             let read = content.as_deref().is_some_and(secret);
             let listed = entries.iter().flatten().any(|name| secret(name.as_bytes()));
-            (read || listed).then(|| "the answer shows what lies outside".to_owned())
+            (read || listed).then(|| "the answer reveals something outside".to_owned())
         }
         Outcome::Denied { message, .. } | Outcome::Failed { message, .. } => {
-            secret(message.as_bytes()).then(|| "the message shows what lies outside".to_owned())
+            secret(message.as_bytes()).then(|| "the message reveals something outside".to_owned())
         }
         Outcome::Unsupported => None,
     }
 }
 
 impl RaceReport {
-    /// That there was no escape, and that it was a race: the attacker swapped, and the door both did and did not.
+    /// Asserts that nothing escaped and that there was a race: the attacker swapped, and some requests but not all succeeded.
     ///
     /// # Panics
     ///
-    /// Otherwise.
+    /// If not.
     pub fn assert_clean(&self) {
         assert_eq!(self.escapes, 0, "{self}");
         assert!(self.swaps > 0 && self.allowed > 0 && self.allowed < self.attempts, "no race took place: {self}");
@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn the_naive_door_loses_every_race() {
         let cores = thread::available_parallelism().unwrap().get();
-        assert!(cores > 1, "on one core nothing happens between a check and an open; this control needs two");
+        assert!(cores > 1, "this test needs two cores: on one, nothing happens between check and open");
         for race in Race::ALL {
             let report = race.run_until(&Naive, 500_000, |report| report.escapes >= 3).unwrap();
             assert!(report.escapes >= 3, "{:?}: {report}", race.swap);
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_door_that_does_nothing_loses_none() {
+    fn a_door_that_refuses_everything_loses_none() {
         struct Shut;
         impl Door for Shut {
             fn act(&self, _request: &Request) -> Outcome {

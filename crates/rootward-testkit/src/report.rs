@@ -1,8 +1,7 @@
-//! Runs rows of the corpus through a door and says what was wrong.
+//! Runs rows of the corpus through a door and reports the failures.
 //!
-//! A row passes only if the answer is the expected one, the object acted on is the expected one, nothing else in the
-//! tree changed, and nothing of what lies outside shows in the answer. A refusal that changed anything, inside or
-//! outside, fails.
+//! A row passes only if the door gave the expected answer, acted on the expected object, changed nothing else in the
+//! tree, and revealed nothing outside. A refusal that changed anything, inside or outside, fails.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -20,33 +19,33 @@ use crate::tree::{Tree, is_superuser};
 
 mod verdict;
 
-/// How long a door may take over one row.
+/// How long a door may take for one row.
 pub const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What [`Request::data`] is.
+/// The value of [`Request::data`].
 pub const DATA: &[u8] = b"written through the door\n";
 
-/// A row that did not pass, and everything that was wrong with it.
+/// A row that failed, with all its problems.
 #[derive(Clone, Debug)]
 pub struct RowFailure {
     /// The row's name.
     pub name: &'static str,
-    /// What was wrong, one sentence each.
+    /// The problems, one sentence each.
     pub problems: Vec<String>,
-    /// Row, request and answer, to read.
+    /// Row, request and answer, for the reader.
     pub detail: String,
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// How many rows passed.
     pub passed: usize,
-    /// The rows that did not.
+    /// The rows that failed.
     pub failures: Vec<RowFailure>,
-    /// Rows whose act the door does not have.
+    /// Rows whose act the door does not support.
     pub unsupported: Vec<&'static str>,
-    /// Rows that need root, where this process is not.
+    /// Rows that were skipped because they need root.
     pub needing_root: Vec<&'static str>,
 }
 
@@ -56,11 +55,11 @@ impl Report {
         self.failures.iter().map(|failure| failure.name).collect()
     }
 
-    /// That no row failed and some passed.
+    /// Asserts that no row failed and some passed.
     ///
     /// # Panics
     ///
-    /// Otherwise, with every failure in full.
+    /// If not, with every failure in full.
     pub fn assert_clean(&self) {
         assert!(self.failures.is_empty(), "{self}");
         assert!(self.passed > 0, "no row was run");
@@ -71,7 +70,7 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} rows passed, {} failed", self.passed, self.failures.len())?;
         writeln!(f, "not supported by this door: {}", self.unsupported.join(" "))?;
-        writeln!(f, "not run for want of root: {}", self.needing_root.join(" "))?;
+        writeln!(f, "skipped without root: {}", self.needing_root.join(" "))?;
         for failure in &self.failures {
             writeln!(f, "\n{}", failure.name)?;
             for problem in &failure.problems {
@@ -83,17 +82,17 @@ impl fmt::Display for Report {
     }
 }
 
-/// Runs rows through a door, each in a tree of its own.
+/// Runs rows through a door, each in a new tree.
 pub fn run<'a>(door: &dyn Door, rows: impl Iterator<Item = &'a Row>) -> Report {
     run_with_patience(door, rows, PATIENCE)
 }
 
-/// [`run`], with all trees at one place, each in turn: for a door that is costly to open.
+/// [`run`], with every tree in the same place, for a door that is slow to start.
 pub fn run_in<'a>(place: &Path, door: &dyn Door, rows: impl Iterator<Item = &'a Row>) -> Report {
     run_each(door, rows, PATIENCE, Some(place))
 }
 
-/// [`run`], with another limit for each row.
+/// [`run`], with another timeout for each row.
 pub fn run_with_patience<'a>(door: &dyn Door, rows: impl Iterator<Item = &'a Row>, patience: Duration) -> Report {
     run_each(door, rows, patience, None)
 }
@@ -132,7 +131,7 @@ enum Verdict {
     Failed { problems: Vec<String>, detail: String },
 }
 
-/// A row made real: its tree, the request, and what was there before.
+/// A row ready to run: its tree, the request, and a snapshot from before.
 pub(crate) struct Stage {
     pub(crate) tree: Tree,
     pub(crate) request: Request,
@@ -168,7 +167,7 @@ fn run_row(door: &dyn Door, row: &Row, patience: Duration, place: Option<&Path>)
     let (outcome, mut problems) = match watch(door, &stage, patience) {
         Watched::Answered(Outcome::Unsupported) => return Ok(Verdict::Unsupported),
         Watched::Answered(outcome) => (outcome, Vec::new()),
-        Watched::Hung => (Outcome::Unsupported, vec![format!("no answer within {patience:?}")]),
+        Watched::Hung => (Outcome::Unsupported, vec![format!("no answer after {patience:?}")]),
         Watched::Panicked => (Outcome::Unsupported, vec!["the door panicked".to_owned()]),
     };
     let after = stage.tree.snapshot()?;
@@ -197,7 +196,7 @@ enum Watched {
     Panicked,
 }
 
-/// Acts in a thread of its own, so that a door which opens a FIFO and waits cannot stop the run.
+/// Acts in another thread, so that a door that blocks on a FIFO cannot stop the run.
 fn watch(door: &dyn Door, stage: &Stage, patience: Duration) -> Watched {
     thread::scope(|scope| {
         let (sender, receiver) = mpsc::channel();
@@ -214,9 +213,9 @@ fn watch(door: &dyn Door, stage: &Stage, patience: Duration) -> Watched {
     })
 }
 
-/// Plays the other end of every FIFO until the door lets go.
+/// Opens the other end of every FIFO until the door is no longer blocked.
 ///
-/// Opening one for both directions never waits (fifo(7)), wakes a waiting opener, and its close gives a reader the end.
+/// Opening a FIFO for both directions never blocks (fifo(7)) and wakes a waiting opener; closing it gives a reader EOF.
 fn release(stage: &Stage, finished: impl Fn() -> bool) {
     for _ in 0..500 {
         if finished() {
@@ -231,8 +230,8 @@ fn release(stage: &Stage, finished: impl Fn() -> bool) {
         thread::sleep(Duration::from_millis(10));
         drop(ends);
     }
-    // A scoped thread cannot be left behind: better a loud end than a test run that never comes back.
-    let _ = writeln!(io::stderr(), "a door hangs for good on {:?}", stage.request);
+    // A scoped thread cannot be abandoned, and aborting is better than a test run that never ends.
+    let _ = writeln!(io::stderr(), "a door hangs on {:?}", stage.request);
     std::process::abort();
 }
 
@@ -244,7 +243,7 @@ mod tests {
 
     const SHORT: Duration = Duration::from_millis(200);
 
-    /// One of each kind of mistake that the naive door makes.
+    /// One row for each kind of bug in the naive door.
     const CAUGHT: [&str; 16] = [
         "cve-2025-53110-read",
         "cve-2025-53110-list",
@@ -272,18 +271,18 @@ mod tests {
             assert!(failed.contains(&name), "`{name}` did not catch the naive door");
         }
         assert_eq!(report.passed + failed.len() + report.needing_root.len(), table().count());
-        // Most of what is plainly inside works with it: the table does not fail everything.
+        // It passes most rows: the table does not fail everything.
         assert!(report.passed > table().count() / 2, "{report}");
     }
 
     #[test]
-    fn an_escape_is_named_as_one() {
+    fn an_escape_is_reported_as_one() {
         let row = table().filter(|row| row.name == "cve-2025-53110-read");
         let report = run_with_patience(&Naive, row, SHORT);
-        assert!(report.to_string().contains("the content of a file outside was read"), "{report}");
+        assert!(report.to_string().contains("read the content of a file outside"), "{report}");
     }
 
-    /// Answers every request in one way.
+    /// Gives every request the same answer.
     struct Always(fn() -> Outcome);
 
     impl Door for Always {
@@ -293,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_door_that_always_says_the_same_passes_nowhere_else() {
+    fn a_constant_answer_passes_only_matching_rows() {
         let done = run(&Always(Outcome::done), table());
         let refusing = run(&Always(|| Outcome::denied("outside_roots", "no")), table());
         for row in table().filter(|row| !done.needing_root.contains(&row.name)) {
@@ -309,15 +308,15 @@ mod tests {
 
     #[test]
     fn a_message_that_describes_the_outside_fails() {
-        struct Talks;
-        impl Door for Talks {
+        struct Leaks;
+        impl Door for Leaks {
             fn act(&self, request: &Request) -> Outcome {
                 let outside = request.roots[0].path.with_file_name("outside").join("secret.txt");
                 Outcome::denied("outside_roots", format!("leads to {}", outside.display()))
             }
         }
         let row = || table().filter(|row| row.name == "link-absolute-out");
-        assert_eq!(run(&Talks, row()).failed_names(), ["link-absolute-out"]);
+        assert_eq!(run(&Leaks, row()).failed_names(), ["link-absolute-out"]);
         run(&Always(|| Outcome::denied("outside_roots", "path `l` is outside every root")), row()).assert_clean();
     }
 

@@ -1,7 +1,7 @@
-//! What a tree holds at one moment, to tell afterwards what changed in it.
+//! Snapshots of a tree, to detect changes.
 //!
-//! Times and inode numbers are left out on purpose: a refusal may touch a directory's access time, and replacing a
-//! file by rename is a fine way to write it.
+//! They deliberately leave out times and inode numbers: a refusal may update a directory's access time, and replacing a
+//! file by rename is a valid way to write it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,17 +9,17 @@ use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Longer files are told apart by their size and first bytes; the corpus has sparse ones of a terabyte.
+/// Of longer files, only the size and the first bytes count: the corpus has sparse files of a terabyte.
 const LONGEST: u64 = 1 << 20;
 
-/// What one entry is.
+/// One entry of a snapshot.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Print {
-    /// Kind and permission bits (`st_mode`).
+    /// File type and permission bits (`st_mode`).
     pub mode: u32,
-    /// Size of a file, number of a device; nothing for the rest.
+    /// The size of a file or the number of a device; otherwise 0.
     pub size: u64,
-    /// A file's content, a link's target.
+    /// The content of a file or the target of a link.
     pub content: Option<Vec<u8>>,
 }
 
@@ -44,7 +44,7 @@ impl Print {
     }
 }
 
-/// A file's first bytes; nothing where it may not be read.
+/// A file's first bytes; `None` if it cannot be read.
 fn read(path: &Path) -> Option<Vec<u8>> {
     let mut content = Vec::new();
     fs::File::open(path).ok()?.take(LONGEST).read_to_end(&mut content).ok()?;
@@ -58,7 +58,7 @@ pub enum Change {
     Appeared,
     /// It is gone.
     Vanished,
-    /// It is another object, or has another content.
+    /// Its type, permissions or content changed.
     Changed,
 }
 
@@ -69,12 +69,12 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Takes one of everything below `top`, following no links.
+    /// Takes a snapshot of everything below `top`, without following links.
     pub fn take(top: &Path) -> io::Result<Snapshot> {
         Snapshot::take_without(top, &[])
     }
 
-    /// The same without what is at or below one of `places`, which is not even looked at: it may be changing.
+    /// The same without `places` and everything below them. They are not even read, because they may be changing.
     pub fn take_without(top: &Path, places: &[PathBuf]) -> io::Result<Snapshot> {
         let mut entries = BTreeMap::new();
         let mut waiting = vec![top.to_path_buf()];
@@ -84,7 +84,7 @@ impl Snapshot {
             }
             let print = match Print::take(&path) {
                 Ok(print) => print,
-                // Whoever acts on the tree may have removed it since its name was read.
+                // The code under test may have removed it since its name was read.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) => return Err(error),
             };
@@ -98,7 +98,7 @@ impl Snapshot {
         Ok(Snapshot { entries })
     }
 
-    /// What is at a path.
+    /// The entry at a path.
     pub fn get(&self, path: &Path) -> Option<&Print> {
         self.entries.get(path)
     }
@@ -114,7 +114,7 @@ impl Snapshot {
         below.filter_map(|path| path.file_name().map(ToOwned::to_owned)).collect()
     }
 
-    /// What is different in `later`, in order of the paths.
+    /// The differences from this snapshot to `later`, sorted by path.
     pub fn differences(&self, later: &Snapshot) -> Vec<(PathBuf, Change)> {
         let mut differences = BTreeMap::new();
         for (path, print) in &self.entries {
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_kind_of_change_is_seen() {
+    fn each_kind_of_change_is_detected() {
         let directory = tempfile::tempdir().unwrap();
         let at = |name: &str| directory.path().join(name);
         fs::write(at("kept"), "same").unwrap();

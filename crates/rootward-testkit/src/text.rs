@@ -1,22 +1,22 @@
-//! The notation of the corpus: text with placeholders, turned into bytes.
+//! The template notation of the corpus: text with placeholders that expands to bytes.
 //!
-//! Trees, roots, link targets and paths all use it, so that a row can be a constant although its tree lies in a new
-//! temporary directory each time, and so that bytes which are not UTF-8 and very long texts stay readable.
+//! Trees, roots, link targets and paths all use it. So a row can be a constant although its tree is in a new temporary
+//! directory each time, and bytes that are not UTF-8 and very long paths stay readable.
 //!
 //! | placeholder | becomes |
 //! |---|---|
 //! | `{T}` | the absolute path of the tree |
-//! | `{pid}` | the number of this process |
+//! | `{pid}` | the id of this process |
 //! | `{x:c0af}` | the bytes `c0 af` |
 //! | `{../*40}` | `../` forty times |
-//! | `{/=4095}` | `/` as often as it takes to make the whole text 4095 bytes long |
+//! | `{/=4095}` | `/`, repeated until the whole text is 4095 bytes long |
 
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// Expands the placeholders of `template`; `top` is what `{T}` stands for.
+/// Expands the placeholders of `template`. `top` is the value of `{T}`.
 pub fn expand(template: &str, top: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(template.len() + 64);
     let mut fill: Option<(usize, &str, usize)> = None;

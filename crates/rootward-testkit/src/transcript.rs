@@ -1,18 +1,17 @@
-//! Wire conversations as text files: what a client says, what a server must answer, frame by frame.
+//! Wire conversations as text files: what a client sends and what a server must answer, frame by frame.
 //!
-//! A transcript opens with a comment that says what it pins. It knows nothing of the server but that it reads and writes a
-//! JSON-RPC message per line, so whatever speaks MCP can be held to the same files. The format is described in
-//! `testdata/transcripts/README.md`.
+//! A transcript begins with a comment that says what it tests. It assumes only that the server reads and writes one JSON-RPC
+//! message per line, so any MCP server can be tested with the same files. `testdata/transcripts/README.md` describes the format.
 //!
-//! Two implementations are held to them, each in its crate's tests: the [`Side`] says which.
+//! Two implementations play them, each in its own crate's tests. [`Side`] says which.
 //!
 //! ```
 //! use rootward_testkit::transcript::{Side, Transcript};
 //!
-//! let text = "# Ids are kept, whatever kind they are.\n\
+//! let text = "# Responses keep every kind of id.\n\
 //!     client: {\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ping\"}\n\
 //!     server: {\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{...}}\n";
-//! assert_eq!(Transcript::parse(text, Side::Library)?.about(), "Ids are kept, whatever kind they are.");
+//! assert_eq!(Transcript::parse(text, Side::Library)?.about(), "Responses keep every kind of id.");
 //! # Ok::<(), rootward_testkit::transcript::Wrong>(())
 //! ```
 
@@ -41,7 +40,7 @@ use std::time::Duration;
 use frame::Frame;
 use stage::Change;
 
-/// A conversation.
+/// A parsed transcript.
 #[derive(Clone, Debug)]
 pub struct Transcript {
     about: String,
@@ -50,48 +49,48 @@ pub struct Transcript {
     steps: Vec<(usize, Step)>,
 }
 
-/// One thing that happens.
+/// One step of a transcript.
 #[derive(Clone, Debug)]
 enum Step {
-    /// `settings: …`: words that hold for connections opened from here on.
+    /// `settings: …`: settings for connections opened from here on.
     Settings(Vec<String>),
-    /// `client NAME: …`: a frame is sent.
+    /// `client NAME: …`: the client sends a frame.
     Client(String, Frame),
-    /// `server NAME: …`: this frame comes next, and no other; with `also: …`, these do, in any order.
+    /// `server NAME: …`: the server's next frame. With `also: …`, its next frames, in any order.
     Server(String, Vec<Frame>),
-    /// `wait TIME`: nothing comes meanwhile, on any connection.
+    /// `wait TIME`: the server sends nothing meanwhile, on any connection.
     Wait(Duration),
-    /// `sleep TIME`: this much real time passes, for clocks that cannot be wound on.
+    /// `sleep TIME`: this much real time passes, for clocks that a test cannot advance.
     Sleep(Duration),
-    /// `hang up NAME`: the connection is closed, and nothing was left to be said.
+    /// `hang up NAME`: the client closes the connection, and the server sends nothing more.
     HangUp(String),
-    /// `forge NEW from OLD`: a sealed text with one letter changed.
+    /// `forge NEW from OLD`: a sealed string with one character changed.
     Forge { new: String, old: String },
     /// `mkdir`, `write`, `link`, `remove`.
     Change(Change),
 }
 
 impl Transcript {
-    /// Reads a transcript as it is played through `side`. Everything in it must be understood.
+    /// Parses a transcript for `side`. Any line that it cannot parse is an error.
     pub fn parse(text: &str, side: Side) -> Result<Transcript, Wrong> {
         read::read(text, side)
     }
 
-    /// The comment that it opens with.
+    /// The comment at the top of the file.
     pub fn about(&self) -> &str {
         &self.about
     }
 
-    /// Whether its side keeps to it.
+    /// Whether its side is expected to pass.
     pub fn standing(&self) -> &Standing {
         &self.standing
     }
 }
 
-/// A transcript that is not understood.
+/// A transcript that cannot be parsed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Wrong {
-    /// The line, from 1.
+    /// The line number, from 1.
     pub line: usize,
     /// What is wrong with it.
     pub says: String,
@@ -105,7 +104,7 @@ impl fmt::Display for Wrong {
 
 impl std::error::Error for Wrong {}
 
-/// The texts of all `.txt` files of a directory, by name. A directory without any is an error: nothing would be tested.
+/// Reads all `.txt` files of a directory, sorted by name. A directory without any is an error, because it would test nothing.
 pub fn load(directory: &Path) -> io::Result<Vec<(PathBuf, String)>> {
     let at = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", directory.display()));
     let mut found = Vec::new();

@@ -1,7 +1,7 @@
 //! Small trees in a temporary directory, built from a list of constants.
 //!
-//! A row of the corpus names what it needs and nothing else; the tree is new for each row, so that no row can hide
-//! behind what another left.
+//! A row of the corpus lists only what it needs. Each row gets a new tree, so that leftovers of one row cannot affect
+//! another.
 
 use std::ffi::OsString;
 use std::fs;
@@ -18,46 +18,46 @@ use tempfile::TempDir;
 use crate::snapshot::Snapshot;
 use crate::text::{expand, expand_path};
 
-/// What every file that lies outside contains; seeing it in an answer is an escape.
+/// The content of every file outside. An answer that contains it is an escape.
 pub const SECRET: &str = "SECRET";
 
-/// One thing in a tree. Paths are relative to the tree's top; parents are made as needed.
+/// One item of a tree. Paths are relative to the tree's top; parent directories are created as needed.
 ///
-/// All texts are templates, see [`crate::text`].
+/// All strings are templates, see [`crate::text`].
 #[derive(Clone, Copy, Debug)]
 pub enum Item {
     /// A directory.
     Directory(&'static str),
-    /// A file whose content says that it is inside, and where.
+    /// A file that contains `inside` and its path.
     Inside(&'static str),
-    /// A file whose content says [`SECRET`], and where.
+    /// A file that contains [`SECRET`] and its path.
     Secret(&'static str),
     /// A file with this content.
     File(&'static str, &'static str),
-    /// A file of this size, all holes.
+    /// A sparse file of this size.
     Sparse(&'static str, u64),
-    /// A symbolic link and what it says.
+    /// A symbolic link and its target.
     Link(&'static str, &'static str),
-    /// That many links, `PATH1` to `PATHn`: the first says the target, each other one names the one before it.
+    /// This many links, `PATH1` to `PATHn`: the first leads to the target, every other to the one before it.
     Chain(&'static str, usize, &'static str),
-    /// A FIFO that nobody has open.
+    /// A FIFO that no process has open.
     Fifo(&'static str),
-    /// A socket that nobody listens on.
+    /// A socket without a listener.
     Socket(&'static str),
     /// A character device with these numbers. Needs root.
     CharacterDevice(&'static str, u32, u32),
-    /// A further name for a file of the tree.
+    /// A hard link, and the file of the tree that it links to.
     HardLink(&'static str, &'static str),
-    /// A directory of the tree, mounted at this place. Needs root; unmounted when the tree goes.
+    /// A bind mount, and the directory of the tree that it mounts. Needs root; unmounted when the tree is dropped.
     BindMount(&'static str, &'static str),
-    /// The permission bits of something already made.
+    /// The permission bits of an existing item.
     Permissions(&'static str, u32),
 }
 
 /// A tree on disk, removed when dropped.
 #[derive(Debug)]
 pub struct Tree {
-    // Dropped after `Drop::drop` has unmounted what is mounted below it. None where the directory stays.
+    // Dropped after `Drop::drop` has unmounted the mounts in it. `None` if the directory outlives the tree.
     _directory: Option<TempDir>,
     top: PathBuf,
     fifos: Vec<PathBuf>,
@@ -67,14 +67,14 @@ pub struct Tree {
 impl Tree {
     /// Builds a tree from lists of items, in order.
     pub fn build(lists: &[&[Item]]) -> io::Result<Tree> {
-        // The name takes no escapes in a URI, so that `file://{T}/root` is one.
+        // The name needs no escapes, so that `file://{T}/root` is a valid URI.
         let directory = tempfile::Builder::new().prefix("rootward-").tempdir()?;
         let top = directory.path().canonicalize()?;
         Tree::fill(Some(directory), top, lists)
     }
 
-    /// Builds a tree in a directory that outlives it. What was there is removed, but the directory `root` stays the same one, so that
-    /// a process which was started in it is still there.
+    /// Builds a tree in a directory that outlives it. Removes the old content but keeps the directory `root` itself, so that it
+    /// stays the working directory of a process.
     pub fn build_in(place: &Path, lists: &[&[Item]]) -> io::Result<Tree> {
         let top = place.canonicalize()?;
         let root = top.join("root");
@@ -94,7 +94,7 @@ impl Tree {
         Ok(tree)
     }
 
-    /// The tree's top, absolute and without links: what `{T}` stands for.
+    /// The tree's top, canonical: the value of `{T}`.
     pub fn top(&self) -> &Path {
         &self.top
     }
@@ -114,12 +114,12 @@ impl Tree {
         expand_path(template, &self.top)
     }
 
-    /// What is in the tree now.
+    /// A snapshot of the tree.
     pub fn snapshot(&self) -> io::Result<Snapshot> {
         Snapshot::take(&self.top)
     }
 
-    /// What is in the tree now and lies in none of the roots.
+    /// A snapshot of the tree without the roots.
     pub fn outside_snapshot(&self, roots: &[PathBuf]) -> io::Result<Snapshot> {
         Snapshot::take_without(&self.top, &real_places(roots))
     }
@@ -171,7 +171,7 @@ impl Tree {
         Ok(())
     }
 
-    /// The place of a relative template, its parents made.
+    /// The path of a relative template. Creates its parent directories.
     fn at(&self, path: &str) -> io::Result<PathBuf> {
         let place = self.top.join(self.expand_path(path)?);
         if let Some(parent) = place.parent() {
@@ -184,14 +184,14 @@ impl Tree {
 impl Drop for Tree {
     fn drop(&mut self) {
         for place in self.mounts.iter().rev() {
-            // Detached, so that a descriptor left open below it cannot keep the mount. Where it fails all the same, the
-            // removal that follows reaches only what the tree itself mounted: sources lie in the tree.
+            // `DETACH`, so that a descriptor left open below cannot keep the mount. If it fails nevertheless, the removal
+            // that follows stays in the tree, because the sources of its mounts are in the tree.
             let _ = unmount(place, UnmountFlags::DETACH);
         }
     }
 }
 
-/// Removes what is in a directory and not kept.
+/// Empties a directory, except for the subdirectories that `goes` rejects.
 fn empty(directory: &Path, goes: impl Fn(&Path) -> bool) -> io::Result<()> {
     for entry in fs::read_dir(directory)? {
         let path = entry?.path();
@@ -207,12 +207,12 @@ fn empty(directory: &Path, goes: impl Fn(&Path) -> bool) -> io::Result<()> {
     Ok(())
 }
 
-/// Where the roots really lie; those that do not exist are taken as written.
+/// The canonical paths of the roots; missing roots are returned unchanged.
 pub fn real_places(roots: &[PathBuf]) -> Vec<PathBuf> {
     roots.iter().map(|root| root.canonicalize().unwrap_or_else(|_| root.clone())).collect()
 }
 
-/// Whether a mount and a device node can be made, as far as the user's number tells.
+/// Whether this process runs as root, and so can create mounts and device nodes.
 pub fn is_superuser() -> bool {
     rustix::process::geteuid().is_root()
 }
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_stays_is_filled_anew_and_its_root_is_the_same_one() {
+    fn rebuilding_in_place_keeps_the_root_directory() {
         use std::os::unix::fs::MetadataExt;
         let place = tempfile::tempdir().unwrap();
         let number = || fs::symlink_metadata(place.path().join("root")).unwrap().ino();
@@ -280,7 +280,7 @@ mod tests {
             Item::CharacterDevice("root/null", 1, 3),
         ]]);
         if !is_superuser() {
-            // What rows that need root rely on: such a tree is an error, not one without its mount.
+            // Without root, building such a tree fails; it does not silently lack its mount.
             assert_eq!(tree.unwrap_err().kind(), io::ErrorKind::PermissionDenied);
             return;
         }
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changes_outside_is_seen() {
+    fn changes_outside_are_detected() {
         let tree = Tree::build(&[&[Item::Inside("root/in.txt"), Item::Secret("outside/secret.txt")]]).unwrap();
         let roots = [tree.top().join("root")];
         let before = tree.outside_snapshot(&roots).unwrap();

@@ -117,7 +117,7 @@ impl Ground {
     /// Reads environment, settings, saved roots and working directory.
     pub(crate) fn load_ambient() -> Result<Ground> {
         // SECURITY: a store that cannot be read may hold restrictions, which apply to everybody's roots
-        // (test: a_damaged_store_is_no_empty_store)
+        // (test: a_damaged_store_is_not_an_empty_store)
         Ground::load_with_ambient(Saved::load_ambient)
     }
 

@@ -4,7 +4,6 @@ pub(crate) mod arguments;
 mod learning;
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,6 +13,7 @@ use clap::{Args, ValueEnum};
 use rootward_core::session::Sources;
 use rootward_core::{Material, PlacedRoot, RootSet, Validation};
 use rootward_hub::config::PathPairs;
+use rootward_hub::has_root_template;
 use rootward_hub::hub::ConfiguredHub;
 use rootward_hub::recipe::{HomeKind, Recipe, Takes};
 use rootward_hub::scan::{Expansion, Need, Protection, Treatment};
@@ -332,13 +332,7 @@ pub(crate) fn expansion() -> Expansion {
 
 /// Variables that contain `${root}` or `${roots}`.
 fn variables_with_roots() -> Vec<(OsString, OsString)> {
-    std::env::vars_os().filter(|(_, value)| has_roots(value)).collect()
-}
-
-/// Whether `${root}` or `${roots}` is in a text.
-pub(crate) fn has_roots(text: &OsStr) -> bool {
-    let text = text.as_bytes();
-    text.windows(7).any(|part| part == b"${root}") || text.windows(8).any(|part| part == b"${roots}")
+    std::env::vars_os().filter(|(_, value)| has_root_template(value)).collect()
 }
 
 /// Parts of the names of variables that hold secrets.

@@ -1,4 +1,4 @@
-//! Announcements that a list has changed, from a tool call to whoever listens.
+//! Notifications that a list has changed, from a tool call to all listeners.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -18,13 +18,13 @@ enum Changed {
     Prompts,
 }
 
-/// How many listeners may be about to begin.
+/// The maximum number of listeners that are acknowledged but have not begun.
 const MOST_EXPECTED: usize = 64;
 
-/// A channel from calls to listeners, which are requests of their own.
+/// A channel from calls to listeners. A listener is a separate request.
 pub(crate) struct Announcements {
     sender: broadcast::Sender<Changed>,
-    /// For listeners that are acknowledged and have not begun: a call may come in between.
+    /// Receivers for listeners that are acknowledged but have not begun, because a call may arrive in between.
     expected: Mutex<VecDeque<broadcast::Receiver<Changed>>>,
 }
 
@@ -36,12 +36,12 @@ impl Default for Announcements {
 
 impl Announcements {
     fn announce(&self, changed: Changed) -> CallToolResult {
-        // An error means that nobody listens, which is fine.
+        // An error means that there are no listeners, which is fine.
         let _ = self.sender.send(changed);
         text("announced")
     }
 
-    /// A listener is about to be acknowledged: it hears of everything from now on.
+    /// Prepares a listener that is about to be acknowledged: it receives everything from now on.
     pub(crate) fn expect_listener(&self) {
         let mut expected = self.expected.lock().unwrap_or_else(PoisonError::into_inner);
         expected.push_back(self.sender.subscribe());
@@ -50,7 +50,7 @@ impl Announcements {
         }
     }
 
-    /// Passes announcements on to one listener until it goes away. The sink sends only what the listener asked for.
+    /// Forwards announcements to one listener until it disconnects. The sink sends only what the listener subscribed to.
     pub(crate) async fn pass_on(&self, listener: &SubscriptionContext) -> Result<(), ErrorData> {
         let expected = self.expected.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         let mut announcements = expected.unwrap_or_else(|| self.sender.subscribe());
@@ -59,7 +59,7 @@ impl Announcements {
                 () = listener.cancelled() => return Ok(()),
                 changed = announcements.recv() => changed,
             };
-            // What the listener did not ask for is refused by the sink, and not a failure.
+            // The sink refuses what the listener did not subscribe to. That is not a failure.
             let _ = match changed {
                 Ok(Changed::Tools) => listener.sink().notify_tool_list_changed().await,
                 Ok(Changed::Prompts) => listener.sink().notify_prompt_list_changed().await,

@@ -1,4 +1,4 @@
-//! Tools that ask a legacy client while they run: for a model's answer, for the user's input.
+//! Tools that send requests to a legacy client while they run: to its model or to its user.
 
 use rmcp::handler::server::wrapper::Parameters;
 use rmcp::model::{CallToolResult, ClientCapabilities};
@@ -84,10 +84,10 @@ impl Server {
         elicit(&context, "Please choose", fields).await
     }
 
-    #[tool(description = "Do what needs a client that can sample")]
+    #[tool(description = "Require a client that supports sampling")]
     fn test_missing_capability(context: RequestContext<RoleServer>) -> Result<CallToolResult, ErrorData> {
         if context.client_capabilities().is_some_and(|capabilities| capabilities.sampling.is_some()) {
-            return Ok(text("the client can sample"));
+            return Ok(text("the client supports sampling"));
         }
         let required: ClientCapabilities = question::read(json!({"sampling": {}}))?;
         Err(ErrorData::missing_required_client_capability(required))
@@ -107,5 +107,5 @@ async fn elicit(
 }
 
 fn unanswered(error: ServiceError) -> ErrorData {
-    ErrorData::internal_error(format!("the client did not answer: {error}"), None)
+    ErrorData::internal_error(format!("no response from the client: {error}"), None)
 }

@@ -5,7 +5,7 @@ use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo};
 
 const WORDS: [&str; 4] = ["paris", "park", "party", "testing"];
 
-/// The words that begin with what was typed.
+/// The words that begin with the argument's value.
 pub(crate) fn complete(request: &CompleteRequestParams) -> Result<CompleteResult, ErrorData> {
     let typed = &request.argument.value;
     let values = WORDS.iter().filter(|word| word.starts_with(typed)).map(ToString::to_string).collect();

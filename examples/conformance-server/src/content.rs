@@ -1,4 +1,4 @@
-//! Tools that answer with content of each kind, and one that tells its progress.
+//! Tools that return content of each kind, and one that reports progress.
 
 use std::time::Duration;
 
@@ -9,37 +9,37 @@ use serde_json::json;
 
 use crate::server::Server;
 
-/// A picture of one pixel, in base64.
+/// An image of one pixel, in base64.
 pub(crate) const PICTURE: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
 
-/// A sound without a single sample, in base64.
+/// An empty audio file, in base64.
 const SOUND: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQAAAAA=";
 
 #[tool_router(router = content_tools, vis = "pub(crate)")]
 impl Server {
-    #[tool(description = "Answer with text")]
+    #[tool(description = "Return text")]
     fn test_simple_text() -> CallToolResult {
         text("This is a simple text response for testing.")
     }
 
-    #[tool(description = "Answer with a picture")]
+    #[tool(description = "Return an image")]
     fn test_image_content() -> CallToolResult {
         CallToolResult::success(vec![ContentBlock::image(PICTURE, "image/png")])
     }
 
-    #[tool(description = "Answer with a sound")]
+    #[tool(description = "Return audio")]
     fn test_audio_content() -> CallToolResult {
         CallToolResult::success(vec![ContentBlock::audio(SOUND, "audio/wav")])
     }
 
-    #[tool(description = "Answer with a resource")]
+    #[tool(description = "Return a resource")]
     fn test_embedded_resource() -> CallToolResult {
         let resource = ResourceContents::text("This is an embedded resource content.", "test://embedded-resource");
         CallToolResult::success(vec![ContentBlock::resource(resource)])
     }
 
-    #[tool(description = "Answer with text, a picture and a resource")]
+    #[tool(description = "Return text, an image and a resource")]
     fn test_multiple_content_types() -> CallToolResult {
         let data = json!({"test": "data", "value": 123}).to_string();
         let resource = ResourceContents::text(data, "test://mixed-content-resource").with_mime_type("application/json");
@@ -50,12 +50,12 @@ impl Server {
         ])
     }
 
-    #[tool(description = "Answer with an error")]
+    #[tool(description = "Return an error")]
     fn test_error_handling() -> CallToolResult {
         CallToolResult::error(vec![ContentBlock::text("This tool intentionally returns an error for testing")])
     }
 
-    #[tool(description = "Report progress on the way")]
+    #[tool(description = "Report progress")]
     async fn test_tool_with_progress(context: RequestContext<RoleServer>) -> Result<CallToolResult, ErrorData> {
         for done in [0.0, 50.0, 100.0] {
             if let Some(token) = context.meta.get_progress_token() {
@@ -68,12 +68,12 @@ impl Server {
     }
 }
 
-/// For a client that cannot be told anything any more.
+/// The error if a notification cannot be sent.
 pub(crate) fn unheard(error: rmcp::ServiceError) -> ErrorData {
-    ErrorData::internal_error(format!("cannot tell the client: {error}"), None)
+    ErrorData::internal_error(format!("cannot notify the client: {error}"), None)
 }
 
-/// A result of nothing but text.
+/// A result that contains only text.
 pub(crate) fn text(text: impl Into<String>) -> CallToolResult {
     CallToolResult::success(vec![ContentBlock::text(text)])
 }

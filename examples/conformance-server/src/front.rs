@@ -1,4 +1,4 @@
-//! The same server behind Rootward's own HTTP front, in the same process: each session and each modern request has a wire.
+//! The same server behind Rootward's own HTTP front, in the same process. Each session and each modern request has its own wire.
 
 use std::io;
 use std::net::TcpListener;
@@ -12,11 +12,11 @@ use rmcp::transport::Transport;
 use rmcp::{ServerHandler, ServiceExt};
 use rootward_http::{Backend, Config, Credential, OpenError, PrincipalId, Purpose, Wire, wire};
 
-/// The token that clients show. It is not a secret: the server lives as long as a run of the suite, on the loopback address.
+/// The clients' token. It is not a secret: the server runs only during a run of the suite, on the loopback address.
 const TOKEN: &str = "a-token-for-checks-on-the-loopback-address";
 
 /// Serves until standard input ends.
-#[expect(clippy::print_stdout, reason = "its parent waits for the address")]
+#[expect(clippy::print_stdout, reason = "the parent process reads the address")]
 pub(crate) async fn serve<H: ServerHandler>(
     handler: impl Fn() -> H + Send + Sync + 'static,
     only_streams: bool,
@@ -44,7 +44,7 @@ impl<H: ServerHandler, F: Fn() -> H + Send + Sync + 'static> Backend for Handler
             let running = match purpose {
                 Purpose::Session => match handler.serve(transport).await {
                     Ok(running) => running,
-                    // The client has its answer, or is gone.
+                    // The client has its response, or has disconnected.
                     Err(_) => return,
                 },
                 Purpose::Request => serve_directly(handler, transport, Some(modern_peer())),
@@ -55,14 +55,14 @@ impl<H: ServerHandler, F: Fn() -> H + Send + Sync + 'static> Backend for Handler
     }
 }
 
-/// What rmcp takes a modern client for before it reads what the request itself says.
+/// rmcp's view of a modern client before it reads the request's own metadata.
 fn modern_peer() -> InitializeRequestParams {
     let mut peer = InitializeRequestParams::new(ClientCapabilities::default(), Implementation::default());
     peer.protocol_version = ProtocolVersion::V_2026_07_28;
     peer
 }
 
-/// A wire as rmcp wants it.
+/// A wire as an rmcp transport.
 struct Messages(Wire);
 
 impl Transport<RoleServer> for Messages {
@@ -79,7 +79,7 @@ impl Transport<RoleServer> for Messages {
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
             let message = self.0.receiver.recv().await?;
-            // What rmcp cannot read, its own transports pass over, too.
+            // Like rmcp's own transports, skip messages that rmcp cannot parse.
             if let Ok(message) = serde_json::from_slice(&message) {
                 return Some(message);
             }

@@ -1,6 +1,6 @@
-//! Log messages: to a legacy client at the level it set, to a modern one where the request asks for them.
+//! Log messages: a legacy client gets them at the level that it set, a modern one if its request asks for them.
 
-#![expect(deprecated, reason = "the protocol is giving log messages up; the suite still asks for them")]
+#![expect(deprecated, reason = "the protocol deprecates log messages, but the suite still tests them")]
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -34,14 +34,14 @@ impl Level {
     }
 }
 
-/// Says that there are log messages.
+/// Declares the logging capability.
 pub(crate) fn enable(capabilities: &mut ServerCapabilities) {
     capabilities.logging = Some(serde_json::Map::new());
 }
 
 #[tool_router(router = logging_tools, vis = "pub(crate)")]
 impl Server {
-    #[tool(description = "Write log messages on the way")]
+    #[tool(description = "Write log messages")]
     async fn test_tool_with_logging(&self, context: RequestContext<RoleServer>) -> Result<CallToolResult, ErrorData> {
         for message in ["Tool execution started", "Tool processing data", "Tool execution completed"] {
             log(&context, self.level.get(), message).await?;
@@ -53,13 +53,13 @@ impl Server {
     #[tool(description = "Write a log message, if the request asks for log messages")]
     async fn test_logging_tool(context: RequestContext<RoleServer>) -> Result<CallToolResult, ErrorData> {
         if let Some(level) = context.meta.log_level() {
-            log(&context, level, "asked for by the request").await?;
+            log(&context, level, "requested by the client").await?;
         }
         Ok(text("done"))
     }
 }
 
-/// Writes a message at level `info`, unless the client wants only what is more severe than that.
+/// Writes a message at level `info`, unless the client wants only more severe messages.
 async fn log(context: &RequestContext<RoleServer>, level: LoggingLevel, message: &str) -> Result<(), ErrorData> {
     if !matches!(level, LoggingLevel::Debug | LoggingLevel::Info) {
         return Ok(());

@@ -1,10 +1,10 @@
-//! An MCP server that offers every fixture the conformance suite asks for, behind a roots service: what rmcp can do, it must
-//! still do from inside the wrapper.
+//! An MCP server with every fixture of the conformance suite, behind a roots service: all features of rmcp must still work inside
+//! the wrapper.
 //!
-//! Serves Streamable HTTP on a free port of the loopback address and prints where. `--bare` leaves the wrapper away, to tell
-//! whose fault a failure is. `--front` serves it behind Rootward's own HTTP front instead of rmcp's, and `--front --streams` lets no answer
-//! be a plain document, so that the suite can look at streams. `--stdio` serves on standard input and output.
-//! It ends when its standard input does, so that it cannot outlive its parent.
+//! Serves Streamable HTTP on a free port of the loopback address and prints the address. `--bare` omits the wrapper, to find out
+//! which of the two causes a failure. `--front` uses Rootward's own HTTP front instead of rmcp's; with `--front --streams` every
+//! response is a stream, so that the suite can test streams. `--stdio` serves on standard input and output.
+//! The server exits when standard input closes, so that it cannot outlive its parent.
 
 #![expect(clippy::needless_pass_by_value, reason = "tools get the parts of a request by value")]
 
@@ -61,8 +61,8 @@ async fn main() -> anyhow::Result<()> {
             Ok(())
         }
         _ => {
-            let hint = "`--bare`, `--front`, `--front --streams`, `--stdio` or nothing";
-            bail!("not understood: `{}`\n\nhint: {hint}", words.join(" "))
+            let hint = "use `--bare`, `--front`, `--front --streams`, `--stdio` or no argument";
+            bail!("unknown arguments: `{}`\n\nhint: {hint}", words.join(" "))
         }
     }
 }
@@ -77,7 +77,7 @@ fn service<H: ServerHandler>(handler: impl Fn() -> H + Send + Sync + 'static) ->
 }
 
 /// Serves until standard input ends.
-#[expect(clippy::print_stdout, reason = "its parent waits for the address")]
+#[expect(clippy::print_stdout, reason = "the parent process reads the address")]
 async fn serve<S>(service: S) -> anyhow::Result<()>
 where
     S: Service<Request, Error = Infallible, Response: IntoResponse> + Clone + Send + Sync + 'static,
@@ -92,8 +92,8 @@ where
     }
 }
 
-/// Ends when standard input does.
+/// Returns when standard input closes.
 async fn input_ends() {
-    // An error is an end, too.
+    // An error also means that it is closed.
     let _ = tokio::task::spawn_blocking(|| std::io::copy(&mut std::io::stdin(), &mut std::io::sink())).await;
 }

@@ -1,4 +1,4 @@
-//! Prompts, one of them with a round of its own.
+//! Prompts, one of them with its own round.
 
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -17,22 +17,22 @@ const WITH_RESOURCE: &str = "test_prompt_with_embedded_resource";
 const WITH_IMAGE: &str = "test_prompt_with_image";
 const WITH_ROUND: &str = "test_input_required_result_prompt";
 
-/// What is listed.
+/// All prompts.
 pub(crate) fn list() -> Vec<Prompt> {
     let prompt = |name: &str, description: &str, arguments: &[&str]| {
         let arguments = arguments.iter().map(|name| PromptArgument::new(*name).with_required(true)).collect();
         Prompt::new(name, Some(description), Some(arguments))
     };
     vec![
-        prompt(SIMPLE, "Text alone", &[]),
+        prompt(SIMPLE, "Only text", &[]),
         prompt(WITH_ARGUMENTS, "Text with its arguments", &["arg1", "arg2"]),
         prompt(WITH_RESOURCE, "A resource and text", &["resourceUri"]),
-        prompt(WITH_IMAGE, "A picture and text", &[]),
-        prompt(WITH_ROUND, "Text with what the user is asked for", &[]),
+        prompt(WITH_IMAGE, "An image and text", &[]),
+        prompt(WITH_ROUND, "Text with the user's input", &[]),
     ]
 }
 
-/// Makes one.
+/// Builds a prompt.
 pub(crate) fn get(request: &GetPromptRequestParams) -> Result<GetPromptResponse, ErrorData> {
     let messages = match request.name.as_str() {
         SIMPLE => vec![text("This is a simple prompt for testing.")],

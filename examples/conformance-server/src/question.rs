@@ -1,5 +1,4 @@
-//! Questions to the client, written as they look on the wire: the types for some of them are deprecated, the protocol's
-//! examples are not.
+//! Requests to the client as raw JSON, because rmcp's types for some of them are deprecated.
 
 use rmcp::ErrorData;
 use rmcp::model::{InputRequest, InputRequests, InputRequiredResult};
@@ -31,7 +30,7 @@ pub(crate) fn list_roots() -> Value {
     json!({"method": "roots/list"})
 }
 
-/// A round: the questions by name, and the state to come back with.
+/// A round: the requests by name, and the state that the client sends back.
 pub(crate) fn round<const COUNT: usize>(
     questions: [(&str, Value); COUNT],
     state: Option<&str>,
@@ -43,7 +42,7 @@ pub(crate) fn round<const COUNT: usize>(
     Ok(InputRequiredResult::new(Some(requests), state.map(ToOwned::to_owned)))
 }
 
-/// What JSON means as one of rmcp's types.
+/// Parses JSON as one of rmcp's types.
 pub(crate) fn read<T: DeserializeOwned>(value: Value) -> Result<T, ErrorData> {
     serde_json::from_value(value).map_err(|error| ErrorData::internal_error(format!("a bad fixture: {error}"), None))
 }

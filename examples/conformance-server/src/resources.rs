@@ -1,4 +1,4 @@
-//! Resources: a text, a picture, one that is watched, and a template.
+//! Resources: a text, an image, one for subscriptions, and a template.
 
 use rmcp::ErrorData;
 use rmcp::model::{ReadResourceResponse, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
@@ -10,7 +10,7 @@ const TEXT: &str = "test://static-text";
 const BINARY: &str = "test://static-binary";
 const WATCHED: &str = "test://watched-resource";
 
-/// What is listed.
+/// All resources.
 pub(crate) fn list() -> Vec<Resource> {
     let resource = |uri: &str, name: &str, kind: &str| {
         Resource::new(uri, name).with_description(format!("A fixture: {name}")).with_mime_type(kind)
@@ -22,7 +22,7 @@ pub(crate) fn list() -> Vec<Resource> {
     ]
 }
 
-/// What is there by rule.
+/// The resource templates.
 pub(crate) fn templates() -> Vec<ResourceTemplate> {
     vec![
         ResourceTemplate::new("test://template/{id}/data", "template")
@@ -31,7 +31,7 @@ pub(crate) fn templates() -> Vec<ResourceTemplate> {
     ]
 }
 
-/// Reads one.
+/// Reads a resource.
 pub(crate) fn read(uri: &str) -> Result<ReadResourceResponse, ErrorData> {
     let contents = match uri {
         TEXT => ResourceContents::text("This is the content of the static text resource.", uri),
@@ -46,7 +46,7 @@ pub(crate) fn read(uri: &str) -> Result<ReadResourceResponse, ErrorData> {
     Ok(ReadResourceResult::new(vec![contents]).into())
 }
 
-/// Whether there is such a resource to subscribe to. Nothing here ever changes, so nobody needs to be remembered.
+/// Checks that a resource exists. Resources never change here, so subscribers need not be stored.
 pub(crate) fn known(uri: &str) -> Result<(), ErrorData> {
     read(uri).map(drop)
 }

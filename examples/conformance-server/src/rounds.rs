@@ -1,7 +1,6 @@
-//! Tools with rounds of their own, for the modern era: they answer with questions, and are called again with the answers.
+//! Tools with their own rounds, for the modern era: they return requests, and the client calls them again with the responses.
 //!
-//! States are plain text here. The wrapper seals them together with what it knows of the roots, so none of the tools has to
-//! check one for tampering.
+//! States are plain text here. The wrapper seals them together with the roots, so the tools need not check for tampering.
 
 use rmcp::handler::server::tool::{InputResponses, RequestState};
 use rmcp::model::CallToolResponse;
@@ -26,7 +25,7 @@ impl Server {
         }
     }
 
-    #[tool(description = "Ask the user on the way, without a request of the server's own")]
+    #[tool(description = "Ask the user, without a separate request")]
     fn test_streaming_elicitation(InputResponses(answers): InputResponses) -> Round {
         Server::test_input_required_result_elicitation(InputResponses(answers))
     }
@@ -39,10 +38,10 @@ impl Server {
         }
     }
 
-    /// The argument is all there is to it: where the roots are not known, the wrapper asks.
-    #[tool(description = "Say which roots are in force")]
+    /// Taking the argument is enough: if the roots are not known, the wrapper requests them.
+    #[tool(description = "Return the number of current roots")]
     fn test_input_required_result_list_roots(roots: Roots) -> String {
-        format!("{} roots in force", roots.list().len())
+        format!("{} current roots", roots.list().len())
     }
 
     #[tool(description = "Remember something from one round to the next")]
@@ -117,7 +116,7 @@ impl Server {
     }
 }
 
-/// A field of what the user filled in, if it was filled in.
+/// A field of the user's input, if the user filled it in.
 pub(crate) fn field<'a>(
     answers: Option<&'a rmcp::model::InputResponses>,
     question: &str,

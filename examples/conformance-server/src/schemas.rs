@@ -1,5 +1,5 @@
-//! Tools whose schemas use what derived ones do not: the whole of JSON Schema 2020-12, and an argument that is mirrored in an
-//! HTTP header.
+//! Tools whose schemas use features that derived schemas do not: all of JSON Schema 2020-12, and an argument that is also an HTTP
+//! header.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ impl Server {
         Value::Object(arguments).to_string()
     }
 
-    #[tool(description = "Say in which region it ran", input_schema = region())]
+    #[tool(description = "Return the region it ran in", input_schema = region())]
     fn test_header_argument(arguments: JsonObject) -> String {
         format!("ran in {}", arguments.get("region").unwrap_or(&Value::Null))
     }

@@ -1,4 +1,4 @@
-//! The handler: which capabilities there are, and which file each request goes to.
+//! The handler: declares the capabilities and routes each request to its file.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::announce::Announcements;
 use crate::logging::{self, Level};
 use crate::{complete, prompts, resources};
 
-/// What all sessions and requests of the process have in common: in the modern era each request has a handler of its own.
+/// State shared by all sessions and requests of the process. In the modern era, each request has its own handler.
 #[derive(Default)]
 pub(crate) struct Shared {
     pub(crate) announcements: Announcements,

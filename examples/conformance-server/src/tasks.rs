@@ -1,4 +1,4 @@
-//! Tools that go on as tasks, for clients that know tasks; the others wait for the result.
+//! Tools that run as tasks if the client supports tasks; other clients wait for the result.
 
 use std::time::Duration;
 
@@ -29,24 +29,24 @@ struct Greet {
 struct Compute {
     /// How long it takes.
     seconds: u64,
-    /// What it is called.
+    /// The name of the computation.
     label: Option<String>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 struct Delete {
-    /// What to delete; nothing is.
+    /// The file to delete. Nothing is really deleted.
     filename: Option<String>,
 }
 
 #[tool_router(router = task_tools, vis = "pub(crate)")]
 impl Server {
-    #[tool(description = "Greet, at once")]
+    #[tool(description = "Greet at once")]
     fn greet(Parameters(Greet { name }): Parameters<Greet>) -> CallToolResult {
         text(format!("Hello, {name}!"))
     }
 
-    #[tool(description = "Take some time, as a task where the client knows tasks")]
+    #[tool(description = "Take some time, as a task if the client supports tasks")]
     async fn slow_compute(
         &self,
         Parameters(Compute { seconds, label }): Parameters<Compute>,
@@ -54,7 +54,7 @@ impl Server {
     ) -> CallToolResponse {
         let done = format!("computed `{}`", label.unwrap_or_default());
         let time = Duration::from_secs(seconds);
-        if !knows_tasks(&context) {
+        if !supports_tasks(&context) {
             tokio::time::sleep(time).await;
             return text(done).into();
         }
@@ -82,15 +82,15 @@ impl Server {
         })
     }
 
-    #[tool(description = "Ask the user before it goes on")]
+    #[tool(description = "Ask the user for confirmation")]
     fn confirm_delete(
         &self,
         Parameters(Delete { filename }): Parameters<Delete>,
         context: RequestContext<RoleServer>,
     ) -> CallToolResponse {
         let filename = filename.unwrap_or_default();
-        if !knows_tasks(&context) {
-            return text("nothing is deleted without a task that can ask").into();
+        if !supports_tasks(&context) {
+            return text("nothing deleted: this tool needs a task to ask the user").into();
         }
         self.start(move |task| {
             Box::pin(async move {
@@ -114,7 +114,7 @@ impl Server {
         })
     }
 
-    #[tool(description = "Ask the user in a round, then go on as a task")]
+    #[tool(description = "Ask the user in a round, then continue as a task")]
     fn test_tool_with_task(
         &self,
         InputResponses(answers): InputResponses,
@@ -133,13 +133,13 @@ impl Server {
         CreateTaskResult::new(self.shared.tasks.spawn(TaskOptions::default(), work)).into()
     }
 
-    /// For what cannot be done but as a task.
+    /// For tools that run only as tasks.
     fn start_only(
         &self,
         context: &RequestContext<RoleServer>,
         work: impl FnOnce(TaskContext) -> TaskFuture,
     ) -> Response {
-        if knows_tasks(context) {
+        if supports_tasks(context) {
             return Ok(self.start(work));
         }
         let required = ClientCapabilities::builder().enable_tasks().build();
@@ -147,7 +147,7 @@ impl Server {
     }
 }
 
-fn knows_tasks(context: &RequestContext<RoleServer>) -> bool {
+fn supports_tasks(context: &RequestContext<RoleServer>) -> bool {
     context.client_capabilities().is_some_and(|capabilities| capabilities.supports_tasks())
 }
 

@@ -1,4 +1,5 @@
-//! The tool of `minimal-server` over Streamable HTTP: each client is held to its own roots, in both eras of the protocol.
+//! The tool of `minimal-server` over Streamable HTTP: each client is confined to its own roots, in both eras of the
+//! protocol.
 
 use rmcp::handler::server::wrapper::Parameters;
 use rmcp::{tool, tool_router};
@@ -22,11 +23,11 @@ impl Server {
 }
 
 #[tokio::main(flavor = "current_thread")]
-#[expect(clippy::print_stdout, reason = "says where it listens")]
+#[expect(clippy::print_stdout, reason = "prints its address")]
 async fn main() -> anyhow::Result<()> {
     let address = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:8000".to_owned());
-    // Loopback only: whoever reaches the server names the roots. One handler per session, or per request of a modern client; the
-    // settings are shared, the roots are not.
+    // Loopback only, because every client chooses its own roots. There is one handler per session, or per request of a modern
+    // client. They share the settings, but not the roots.
     let roots = RootsService::from_environment()?;
     let listener = roots.listen_http(address.parse()?, |roots| roots.install(Server)).await?;
     println!("listening on {}", listener.url());

@@ -1,4 +1,4 @@
-//! What tools answer with: words for people and models, and the same as data.
+//! The results of tools: text for people and models, and the same as data.
 
 use std::fmt::Write;
 
@@ -7,22 +7,22 @@ use serde_json::{Map, Value, json};
 
 use crate::prolog::{Outcome, PrologError};
 
-/// How much text an answer has at most, in bytes.
+/// The maximum length of a result's text, in bytes.
 const MOST: usize = 256 << 10;
 
-/// A tool's answer.
+/// The result of a successful call.
 pub(crate) fn success(text: String, data: Value) -> CallToolResult {
     let mut result = CallToolResult::success(vec![ContentBlock::text(cut(text))]);
     result.structured_content = Some(data);
     result
 }
 
-/// A tool that failed, in words.
+/// The result of a failed call.
 pub(crate) fn failure(text: impl Into<String>) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(cut(text.into()))])
 }
 
-/// What Prolog could not do.
+/// The result of a call that Prolog could not answer.
 impl From<PrologError> for CallToolResult {
     fn from(error: PrologError) -> CallToolResult {
         failure(error.to_string())
@@ -51,7 +51,7 @@ pub(crate) fn query(outcome: &Outcome) -> CallToolResult {
     } else if more {
         text.push_str("There are more answers: raise `limit`, or narrow the query.\n");
     }
-    // Writing to a text cannot fail.
+    // Writing to a string cannot fail.
     let _ = write!(text, "{}", printed(&outcome.printed));
     success(text, json!({"answers": answers, "more": more, "output": outcome.printed}))
 }
@@ -77,7 +77,7 @@ fn one(fields: &[String]) -> (String, Value) {
     (line, data)
 }
 
-/// What was printed, where something was.
+/// The printed output, if there is any.
 pub(crate) fn printed(printed: &str) -> String {
     let printed = printed.trim_end();
     if printed.trim().is_empty() { String::new() } else { format!("[printed]\n{printed}\n") }
@@ -89,7 +89,7 @@ fn cut(mut text: String) -> String {
     if text.len() > MOST {
         let end = (0..=MOST).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
         text.truncate(end);
-        text.push_str("\n[the rest is not shown]");
+        text.push_str("\n[truncated]");
     }
     text
 }

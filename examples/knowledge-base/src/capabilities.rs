@@ -1,4 +1,4 @@
-//! What this server can do here and now: its tools, its limits, the files it may touch.
+//! A description of the server: its tools, its limits, the files it may use.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use crate::refusal::listed;
 use crate::server::{ANSWERS, MOST_ANSWERS, MOST_TIME, TIME};
 
-/// Where the same can be read as a resource.
+/// The same as a resource.
 pub(crate) const URI: &str = "knowledge-base://capabilities";
 
-/// In words, and as data.
+/// The description, as text and as data.
 pub(crate) fn summary(roots: &Roots, loaded: &[PathBuf]) -> (String, Value) {
     let (usual, most) = (TIME.as_secs(), MOST_TIME.as_secs());
     let mut text = format!(
@@ -20,10 +20,10 @@ pub(crate) fn summary(roots: &Roots, loaded: &[PathBuf]) -> (String, Value) {
          knowledge_base_load reads a file, knowledge_base_dump writes one, knowledge_base_assert and knowledge_base_retract add and \
          remove clauses, query runs a goal, symbols_list names the predicates.\n\n\
          Files: only in the allowed roots ({}):\n{}\n\n\
-         Prolog itself opens no file and no connection and runs no program. Files that are loaded may load others in the roots \
-         (use_module/1, consult/1, include/1), and roots_text(+Path, -Text) reads one.\n\n\
-         Limits: {usual} s a call unless `timeout_ms` says otherwise ({most} s at most), 256 MiB of stacks, 1 GiB in all, {ANSWERS} \
-         answers unless `limit` says otherwise ({MOST_ANSWERS} at most). One session has one Prolog process; it stands still between \
+         Prolog itself cannot open files or connections or run programs. A loaded file may load others in the roots \
+         (use_module/1, consult/1, include/1), and roots_text(+Path, -Text) reads a file.\n\n\
+         Limits: {usual} s per call, or `timeout_ms` (at most {most} s); 256 MiB for the stacks, 1 GiB in total; {ANSWERS} \
+         answers, or `limit` (at most {MOST_ANSWERS}). Each session has one Prolog process, which is stopped between \
          calls.\n",
         roots.why(),
         listed(roots),
@@ -35,9 +35,9 @@ pub(crate) fn summary(roots: &Roots, loaded: &[PathBuf]) -> (String, Value) {
             let note = if shared {
                 ""
             } else {
-                " (no longer in an allowed root: what was loaded stays, the file cannot be read again)"
+                " (no longer in an allowed root: its clauses stay, but the file cannot be read again)"
             };
-            // Writing to a text cannot fail.
+            // Writing to a string cannot fail.
             let _ = write!(text, "\nLoaded: {}{note}", file.display());
             json!({"path": file.to_string_lossy(), "inRoots": shared})
         })

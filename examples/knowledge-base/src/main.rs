@@ -1,5 +1,5 @@
-//! An MCP server for SWI-Prolog: knowledge is loaded from and dumped to files in the client's roots, and queried by a Prolog process that
-//! the kernel holds to no directory at all.
+//! An MCP server for SWI-Prolog. It loads and dumps files in the client's roots, and runs queries in a Prolog process that the kernel
+//! keeps from all directories.
 
 mod answer;
 mod capabilities;
@@ -14,7 +14,7 @@ use rootward_server::RootsService;
 use crate::server::KnowledgeBase;
 
 fn main() -> anyhow::Result<()> {
-    // This program is started again to confine Prolog.
+    // This program runs itself again to confine Prolog.
     rootward_sandbox::launcher();
     let roots = RootsService::new(settings::settings(std::env::vars_os())?);
     let server = roots.install(KnowledgeBase::default()).with_roots_resource().with_described_tools();

@@ -1,4 +1,4 @@
-//! The words for a path that is refused: which roots there are, by name, and what was attempted.
+//! The message for a refused path: the allowed roots and the attempted path.
 
 use std::fmt::Write;
 
@@ -6,10 +6,10 @@ use rmcp::model::{CallToolResult, ContentBlock};
 use rootward_core::{Code, Shown};
 use rootward_server::{Denial, PlacedRoot, Roots, refused};
 
-/// How many roots are named.
+/// The maximum number of roots to list.
 const MOST: usize = 50;
 
-/// The words.
+/// The message.
 pub(crate) fn words(denial: &Denial, roots: &Roots) -> String {
     let attempted = Shown::new(denial.path());
     let list = listed(roots);
@@ -21,15 +21,15 @@ pub(crate) fn words(denial: &Denial, roots: &Roots) -> String {
     }
 }
 
-/// The roots, one a line: the path, and its name where it has one.
+/// The roots, one per line: the path, and the name if there is one.
 pub(crate) fn listed(roots: &Roots) -> String {
     if roots.list().is_empty() {
-        return format!("(none: {}; name directories in SWI_MCP_ALLOWED_ROOTS)", roots.why());
+        return format!("(none: {}; set SWI_MCP_ALLOWED_ROOTS)", roots.why());
     }
     let mut text = String::new();
     for PlacedRoot { root, .. } in roots.list().iter().take(MOST) {
         let gap = if text.is_empty() { "" } else { "\n" };
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = write!(text, "{gap}- {}", Shown::new(&root.path));
         if let Some(name) = &root.name {
             let _ = write!(text, " ({})", Shown::new(name));
@@ -41,7 +41,7 @@ pub(crate) fn listed(roots: &Roots) -> String {
     text
 }
 
-/// The answer to a call whose path is refused: these words, and the same data as every refusal of Rootward's has.
+/// The result of a call whose path is refused: this message, and the same data as in all of Rootward's refusals.
 pub(crate) fn answer(denial: &Denial, roots: &Roots) -> CallToolResult {
     let mut data = refused(denial).data().clone();
     let words = words(denial, roots);

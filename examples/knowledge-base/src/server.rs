@@ -1,4 +1,4 @@
-//! The tools, and the resource that says what they can do.
+//! The tools, and the resource that describes them.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -23,15 +23,15 @@ use crate::settings::FALLBACK;
 use crate::sources::Sources;
 use crate::{answer, capabilities, refusal, sources};
 
-/// How long a call may take unless it says otherwise.
+/// The default time limit of a call.
 pub(crate) const TIME: Duration = Duration::from_secs(10);
-/// How long it may take at most.
+/// The maximum time limit of a call.
 pub(crate) const MOST_TIME: Duration = Duration::from_mins(1);
-/// How many answers a query has unless it says otherwise.
+/// The default number of answers to a query.
 pub(crate) const ANSWERS: usize = 20;
-/// How many it has at most.
+/// The maximum number of answers.
 pub(crate) const MOST_ANSWERS: usize = 1000;
-/// How many characters the answers may have together.
+/// The maximum number of characters in all answers together.
 const MOST_CHARACTERS: usize = 200_000;
 
 /// The server of one session.
@@ -51,7 +51,7 @@ struct Load {
     /// The Prolog file: absolute, or relative to the first root
     #[schemars(with = "RootedPath")]
     path: String,
-    /// The milliseconds after which loading is stopped: 10000 unless given, 60000 at most
+    /// Timeout in milliseconds; default: 10000, maximum: 60000
     timeout_ms: Option<u64>,
 }
 
@@ -60,7 +60,7 @@ struct Dump {
     /// The file to write: absolute, or relative to the first root
     #[schemars(with = "RootedPath<Write>")]
     path: String,
-    /// Replace a file that is there
+    /// Replace an existing file
     #[serde(default)]
     overwrite: bool,
 }
@@ -73,7 +73,7 @@ struct Assert {
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Retract {
-    /// What to remove: a fact or a rule, with variables where it does not matter: `parent(ann, _)`
+    /// The fact or rule to remove, with variables for parts that may be anything: `parent(ann, _)`
     clause: String,
     /// Remove every clause that matches, not only the first
     #[serde(default)]
@@ -85,20 +85,20 @@ struct Query {
     /// A goal: `parent(ann, Who)`
     #[serde(rename = "query")]
     goal: String,
-    /// How many answers to give: 20 unless given, 1000 at most
+    /// Maximum number of answers; default: 20, maximum: 1000
     limit: Option<usize>,
-    /// The milliseconds after which it is stopped: 10000 unless given, 60000 at most
+    /// Timeout in milliseconds; default: 10000, maximum: 60000
     timeout_ms: Option<u64>,
 }
 
-/// What a call asks of Prolog.
+/// A request to Prolog.
 struct Asked {
     verb: &'static str,
     texts: Vec<String>,
     limit: Duration,
-    /// What the call may read.
+    /// The roots that the call may read.
     roots: Option<Roots>,
-    /// The file that it loads.
+    /// The file that the call loads.
     loads: Option<PathBuf>,
 }
 
@@ -109,11 +109,11 @@ impl Asked {
 }
 
 impl KnowledgeBase {
-    /// Asks Prolog, apart from everything else: a goal may take its time.
+    /// Sends a request to Prolog on a blocking thread, because a goal may take long.
     async fn ask(&self, asked: Asked, stopped: &CancellationToken) -> Result<Outcome, PrologError> {
         let mut prolog = Arc::clone(&self.prolog).lock_owned().await;
         let stopped = stopped.child_token();
-        // A call that is given up stops its goal, too.
+        // Dropping this future stops the goal.
         let _stops = stopped.clone().drop_guard();
         let asking = tokio::task::spawn_blocking(move || {
             let Asked { verb, texts, limit, roots, loads } = asked;
@@ -171,7 +171,7 @@ impl KnowledgeBase {
     }
 
     #[tool(
-        description = "Write the knowledge base (the predicates that symbols_list names) to a Prolog file, which can be loaded again."
+        description = "Write the knowledge base (the predicates that symbols_list lists) to a Prolog file that can be loaded again."
     )]
     async fn knowledge_base_dump(
         &self,
@@ -184,7 +184,7 @@ impl KnowledgeBase {
             Err(denial) => return Ok(refusal::answer(&denial, &roots)),
         };
         if grant.exists() && !overwrite {
-            return Ok(answer::failure(format!("`{path}` exists; with `overwrite` it is replaced")));
+            return Ok(answer::failure(format!("`{path}` exists; set `overwrite` to replace it")));
         }
         let outcome = match self.ask(Asked::new("dump", []), &context.ct).await {
             Ok(outcome) => outcome,
@@ -206,7 +206,7 @@ impl KnowledgeBase {
         })
     }
 
-    #[tool(description = "Add facts and rules to the knowledge base: all of them, or none where one cannot be read.")]
+    #[tool(description = "Add facts and rules to the knowledge base: all of them, or none if one has a syntax error.")]
     async fn knowledge_base_assert(
         &self,
         Parameters(Assert { clauses }): Parameters<Assert>,
@@ -218,7 +218,7 @@ impl KnowledgeBase {
         }
     }
 
-    #[tool(description = "Remove the first clause of the knowledge base that matches, or all that do.")]
+    #[tool(description = "Remove the first clause that matches from the knowledge base, or all that match.")]
     async fn knowledge_base_retract(
         &self,
         Parameters(Retract { clause, all }): Parameters<Retract>,
@@ -232,8 +232,8 @@ impl KnowledgeBase {
     }
 
     #[tool(
-        description = "Run a Prolog goal against the knowledge base, and answer with the values of its variables. Bounded in time, memory \
-                          and number of answers; it reaches no file outside the roots, no network and no program."
+        description = "Run a Prolog goal against the knowledge base and return the values of its variables. Limited in time, memory \
+                          and number of answers; it cannot use files outside the roots, the network or programs."
     )]
     async fn query(
         &self,
@@ -248,7 +248,7 @@ impl KnowledgeBase {
         };
         let most = limit.unwrap_or(ANSWERS);
         if !(1..=MOST_ANSWERS).contains(&most) {
-            return Ok(answer::failure(format!("`limit` must lie between 1 and {MOST_ANSWERS}")));
+            return Ok(answer::failure(format!("`limit` must be between 1 and {MOST_ANSWERS}")));
         }
         let texts = [goal, most.to_string(), MOST_CHARACTERS.to_string()];
         let asked = Asked { limit: time, roots: Some(roots), ..Asked::new("query", texts) };
@@ -258,9 +258,7 @@ impl KnowledgeBase {
         })
     }
 
-    #[tool(
-        description = "List the predicates of the knowledge base: name and arity, how many clauses, from which file."
-    )]
+    #[tool(description = "List the predicates of the knowledge base: name and arity, number of clauses, file.")]
     async fn symbols_list(&self, context: RequestContext<RoleServer>) -> CallToolResult {
         let outcome = match self.ask(Asked::new("symbols", []), &context.ct).await {
             Ok(outcome) => outcome,
@@ -270,7 +268,7 @@ impl KnowledgeBase {
         for (_, fields) in &outcome.parts {
             let [symbol, kind, clauses, file] = &fields[..] else { continue };
             let from = if file.is_empty() { String::new() } else { format!(", from {file}") };
-            // Writing to a text cannot fail.
+            // Writing to a string cannot fail.
             let _ = writeln!(text, "{symbol}: {kind}, clauses: {clauses}{from}");
             let clauses: u64 = clauses.parse().unwrap_or_default();
             symbols.push(json!({"symbol": symbol, "dynamic": kind == "dynamic", "clauses": clauses, "file": file}));
@@ -281,9 +279,7 @@ impl KnowledgeBase {
         answer::success(text, json!({"symbols": symbols}))
     }
 
-    #[tool(
-        description = "What this server can do: its tools, its limits, the roots it may use files in, and what is loaded."
-    )]
+    #[tool(description = "Describe this server: its tools, its limits, the roots, and the loaded files.")]
     async fn capabilities(&self) -> Result<CallToolResult, ErrorData> {
         let roots = roots().await?;
         let (text, data) = capabilities::summary(&roots, &self.prolog.lock().await.files);
@@ -322,8 +318,8 @@ impl ServerHandler for KnowledgeBase {
                 Implementation::new("knowledge-base", env!("CARGO_PKG_VERSION")).with_title("Knowledge base (SWI-Prolog)"),
             )
             .with_instructions(format!(
-                "A knowledge base in SWI-Prolog. Load Prolog files with knowledge_base_load, ask with query. Files must lie in the \
-                 allowed roots, or in {FALLBACK} where the client shares none; `capabilities` names them."
+                "A knowledge base in SWI-Prolog. Load Prolog files with knowledge_base_load, run goals with query. Files must be in the \
+                 allowed roots, or in {FALLBACK} if the client shares none; `capabilities` lists them."
             ))
     }
 

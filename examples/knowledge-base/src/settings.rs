@@ -1,11 +1,11 @@
-//! What the environment says, under the names that this server has had for it.
+//! Settings from the environment, under this server's own variable names.
 
 use std::ffi::OsString;
 
 use anyhow::Result;
 use rootward_server::{OwnVariables, Settings};
 
-/// Where files are where no client shares a directory.
+/// The directory to use if the client shares none.
 pub(crate) const FALLBACK: &str = "~/.swipl-mcp-server";
 
 /// The settings of all sessions.
@@ -18,6 +18,6 @@ pub(crate) fn settings(variables: impl IntoIterator<Item = (OsString, OsString)>
         .usual_fallback(FALLBACK)
         .without_system_places()
         .settings(variables)?;
-    settings.way = Some("name directories in `SWI_MCP_ALLOWED_ROOTS`");
+    settings.way = Some("set `SWI_MCP_ALLOWED_ROOTS`");
     Ok(settings)
 }

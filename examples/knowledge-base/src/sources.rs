@@ -1,4 +1,5 @@
-//! The files that Prolog asks for while it loads or runs something: each is decided against the roots of the call, and read from the handle.
+//! The files that Prolog requests while it loads or runs a program. Each path is checked against the roots of the call, and the file is
+//! read from the checked handle.
 
 use std::path::Path;
 
@@ -10,17 +11,17 @@ use crate::refusal;
 /// The largest file, in bytes.
 pub(crate) const LARGEST: u64 = 8 << 20;
 
-/// What a source may be called without being so.
+/// The extensions that a source's name may omit.
 const ENDINGS: [&str; 2] = [".pl", ".prolog"];
 
-/// What a call may read.
+/// The files that a call may read.
 #[derive(Debug)]
 pub(crate) struct Sources {
-    /// None for calls that load nothing.
+    /// `None` for calls that load nothing.
     pub(crate) roots: Option<Roots>,
 }
 
-/// What came of looking for a file.
+/// The outcome of a search for a file.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) enum Found {
     File { path: String, text: String },
@@ -29,10 +30,10 @@ pub(crate) enum Found {
 }
 
 impl Sources {
-    /// Looks for what Prolog names in the file `base`, or in a query, where that is empty.
+    /// Finds the file `name`, relative to the file `base` that names it. `base` is empty for a query.
     pub(crate) fn find(&self, kind: &str, base: &str, name: &str) -> Found {
-        let Some(roots) = &self.roots else { return Found::Refused("this call opens no files".to_owned()) };
-        // SECURITY: both texts are Prolog's; the guard decides what they lead to (test: files_name_others_only_in_the_roots)
+        let Some(roots) = &self.roots else { return Found::Refused("this call cannot open files".to_owned()) };
+        // SECURITY: both texts come from Prolog; the guard decides where they lead (test: files_name_others_only_in_the_roots)
         let place = match Path::new(base).parent() {
             Some(directory) if !base.is_empty() && !name.starts_with('~') => directory.join(name),
             _ => name.into(),

@@ -1,5 +1,5 @@
-//! The smallest MCP host that shares its user's saved roots: it starts the servers that a file names, tells each what is saved for
-//! it, and calls their tools as it is told on standard input.
+//! The smallest MCP host that shares its user's saved roots: it starts the servers of a config file, shares each server's saved
+//! roots with it, and makes the tool calls that it reads from standard input.
 
 #![expect(clippy::print_stdout, reason = "its answers go to standard output")]
 
@@ -24,19 +24,19 @@ use tokio::sync::SetOnce;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-/// How often the store is looked at.
-const LOOK: Duration = Duration::from_millis(100);
-/// How long calls may take that are open when there are no more.
-const LAST: Duration = Duration::from_secs(3);
+/// How often to check the store for changes.
+const POLL: Duration = Duration::from_millis(100);
+/// How long to wait for open calls after standard input closes.
+const DRAIN: Duration = Duration::from_secs(3);
 
-/// The servers, in the form that clients have them in.
+/// The config file, in the usual format of MCP clients.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Servers {
     mcp_servers: BTreeMap<String, Entry>,
 }
 
-/// How one is started.
+/// How to start a server.
 #[derive(Clone, Deserialize)]
 struct Entry {
     command: PathBuf,
@@ -45,17 +45,17 @@ struct Entry {
     era: Era,
 }
 
-/// Which era of the protocol it is spoken to in.
+/// The era of the protocol to use.
 #[derive(Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Era {
     #[default]
     Legacy,
-    /// The modern one if it knows that.
+    /// The modern era if the server supports it.
     Either,
 }
 
-/// A call that this host is told to make.
+/// A call from standard input.
 #[derive(Deserialize)]
 struct Call {
     id: u64,
@@ -64,22 +64,22 @@ struct Call {
     arguments: JsonObject,
 }
 
-/// A server that runs, and its process.
+/// A connected server and its process.
 struct Running {
     service: RunningService<RoleClient, Provided<ClientConfig>>,
     _child: Child,
 }
 
-/// Each server as soon as it is connected, or why it is not.
+/// The servers by name: each is set once it is connected or has failed.
 type Slots = BTreeMap<String, SetOnce<Result<Running>>>;
 
 #[tokio::main]
 async fn main() -> Result<()> {
-    let file = std::env::args_os().nth(1).context("no file with servers given")?;
-    let servers: Servers = serde_json::from_str(&read_ambient(file.as_ref())?).context("not a file with servers")?;
+    let file = std::env::args_os().nth(1).context("no config file given")?;
+    let servers: Servers = serde_json::from_str(&read_ambient(file.as_ref())?).context("not a valid config file")?;
     let environment: Environment = std::env::vars_os().collect();
     let directories = Directories::new(&environment);
-    let store = Store::of(&directories).context("nothing says where saved roots are kept")?;
+    let store = Store::of(&directories).context("cannot find the directory of the saved roots")?;
 
     let provider = Provider::new(Settings::default());
     share_ambient(provider.clone(), store, directories.home);
@@ -87,7 +87,7 @@ async fn main() -> Result<()> {
     let slots: Arc<Slots> = Arc::new(servers.mcp_servers.keys().map(|name| (name.clone(), SetOnce::new())).collect());
     for (name, entry) in servers.mcp_servers {
         let (provider, slots) = (provider.clone(), Arc::clone(&slots));
-        // Each on its own: one that never answers keeps nobody waiting.
+        // Each in its own task: a server that never responds must not delay the others.
         tokio::spawn(async move {
             let running = connect(&provider, &name, entry).await;
             let outcome = if running.is_ok() { "connected" } else { "failed" };
@@ -105,11 +105,11 @@ async fn main() -> Result<()> {
         let slots = Arc::clone(&slots);
         calls.spawn(async move { println!("{}", carry_out(call, &slots).await) });
     }
-    let _ = timeout(LAST, calls.join_all()).await;
+    let _ = timeout(DRAIN, calls.join_all()).await;
     Ok(())
 }
 
-/// Shares what is saved, now and whenever it changes. What cannot be read changes nothing.
+/// Shares the saved roots, now and whenever they change. If the store cannot be read later, the shared roots stay.
 fn share_ambient(provider: Provider, store: Store, home: Option<PathBuf>) {
     let consents = Consents::default();
     let (mut current, begun) = Current::begin_ambient(store);
@@ -124,7 +124,7 @@ fn share_ambient(provider: Provider, store: Store, home: Option<PathBuf>) {
     share(&current);
     tokio::spawn(async move {
         loop {
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(POLL).await;
             if current.refresh_ambient().is_ok_and(|changes| !changes.is_empty()) {
                 share(&current);
             }
@@ -135,7 +135,7 @@ fn share_ambient(provider: Provider, store: Store, home: Option<PathBuf>) {
 async fn connect(provider: &Provider, name: &str, entry: Entry) -> Result<Running> {
     let mut command = Command::new(&entry.command);
     command.args(&entry.args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true);
-    let mut child = command.spawn().context("cannot start it")?;
+    let mut child = command.spawn().context("cannot start the server")?;
     let (read, write) = (child.stdout.take().context("no output")?, child.stdin.take().context("no input")?);
     let lifecycle = match entry.era {
         Era::Legacy => ClientLifecycleMode::Initialize,
@@ -143,7 +143,7 @@ async fn connect(provider: &Provider, name: &str, entry: Entry) -> Result<Runnin
             ClientLifecycleMode::Auto { preferred_versions: vec![ProtocolVersion::V_2026_07_28], legacy_version: None }
         }
     };
-    // The one line: the handler is served behind the provider, and the server is known by its name.
+    // This line adds the roots: it puts the provider in front of the handler. The name identifies the server.
     let handler = provider.install(ClientConfig::default(), Server::local(name));
     let service = handler.serve_pipes(read, write, lifecycle).await?;
     Ok(Running { service, _child: child })
@@ -152,7 +152,7 @@ async fn connect(provider: &Provider, name: &str, entry: Entry) -> Result<Runnin
 async fn carry_out(call: Call, slots: &Slots) -> serde_json::Value {
     let id = call.id;
     let Some(slot) = slots.get(&call.server) else {
-        return json!({"id": id, "error": format!("no server has the name `{}`", call.server)});
+        return json!({"id": id, "error": format!("no server is called `{}`", call.server)});
     };
     let running = match slot.wait().await {
         Ok(running) => running,
@@ -165,7 +165,7 @@ async fn carry_out(call: Call, slots: &Slots) -> serde_json::Value {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "the file that its user names on the command line")]
+#[expect(clippy::disallowed_methods, reason = "the config file from the command line")]
 fn read_ambient(file: &Path) -> Result<String> {
     std::fs::read_to_string(file).with_context(|| format!("cannot read `{}`", file.display()))
 }

@@ -1,4 +1,4 @@
-//! The smallest MCP server that is held to its client's roots: one tool, which reads a file.
+//! The smallest MCP server that is confined to its client's roots. Its only tool reads a file.
 
 use rmcp::handler::server::wrapper::Parameters;
 use rmcp::{tool, tool_router};

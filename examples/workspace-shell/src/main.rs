@@ -1,5 +1,5 @@
-//! A shell, a reader and a search that know the workspace, over stdio or HTTP. Commands are held to the client's roots by the kernel,
-//! files by grants; `roots`, `roots_cached` and `path_in_roots` tell a client what the server knows.
+//! A shell, a file reader and a search for the workspace, over stdio or HTTP. The kernel confines commands to the client's roots, grants
+//! confine file access; `roots`, `roots_cached` and `path_in_roots` tell a client what the server knows.
 
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
@@ -14,11 +14,11 @@ use serde_json::{Value, json};
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Shell {
-    /// Run by `/bin/sh -c`; its input is empty
+    /// The command for `/bin/sh -c`; its stdin is empty
     command: String,
-    /// The directory it starts in; without it, the first root
+    /// The working directory; default: the first root
     cwd: Option<RootedPath<Read>>,
-    /// After how many milliseconds it is ended: 120000 unless given
+    /// Timeout in milliseconds; default: 120000
     timeout_ms: Option<u64>,
 }
 
@@ -32,7 +32,7 @@ struct ReadFile {
 struct SearchFiles {
     /// A part of the file's name
     pattern: String,
-    /// The directory to search; without it, the first root
+    /// The directory to search; default: the first root
     path: Option<RootedPath>,
 }
 
@@ -48,7 +48,7 @@ impl ServerHandler for Server {}
 
 #[tool_router]
 impl Server {
-    #[tool(description = "Run a shell command. The kernel holds it to the roots; it has no network.")]
+    #[tool(description = "Run a shell command. The kernel confines it to the roots; it has no network.")]
     async fn shell(
         &self,
         Parameters(Shell { command, cwd, timeout_ms }): Parameters<Shell>,
@@ -67,7 +67,7 @@ impl Server {
         Ok(String::from_utf8_lossy(&path.read(1 << 20)?).into_owned())
     }
 
-    #[tool(description = "Find files and directories by a part of their name, one path a line.")]
+    #[tool(description = "Find files and directories by a part of their name, one path per line.")]
     async fn search_files(&self, Parameters(asked): Parameters<SearchFiles>) -> Result<String, PathError> {
         let (SearchFiles { pattern, path }, roots) = (asked, roots().await?);
         let start = path.map_or_else(|| roots.working_directory(Access::READ), |path| Ok(path.into_grant()))?;
@@ -82,25 +82,25 @@ impl Server {
         Ok(if found.is_empty() { "no matches".to_owned() } else { found.join("\n") })
     }
 
-    #[tool(description = "The directories that the client shares; it is asked where need be.")]
+    #[tool(description = "The directories that the client shares, requested if necessary.")]
     async fn roots(&self) -> Result<Json<Value>, PathError> {
         Ok(Json(json!({"roots": roots().await?.entries()})))
     }
 
-    #[tool(description = "The directories that the client shared last, without asking: null before the first answer.")]
+    #[tool(description = "The directories that the client shared last, without a request: null before the first list.")]
     fn roots_cached() -> Json<Value> {
         Json(json!({"roots": rootward_server::roots_cached().map(|roots| roots.entries())}))
     }
 
-    #[tool(description = "Whether a path lies in the roots: true or false, or null where they are not known yet.")]
+    #[tool(description = "Whether a path lies in the roots: true, false, or null if they are not known yet.")]
     fn path_in_roots(Parameters(PathInRoots { path }): Parameters<PathInRoots>) -> Json<Value> {
         Json(json!({"inRoots": rootward_server::path_in_roots(path)}))
     }
 }
 
-#[expect(clippy::print_stderr, reason = "says where it listens")]
+#[expect(clippy::print_stderr, reason = "prints its address")]
 fn main() -> anyhow::Result<()> {
-    // This program is started again to confine commands.
+    // This program runs itself again to confine commands.
     launcher();
     let roots = RootsService::from_environment()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

@@ -1,4 +1,4 @@
-//! What a server answers to a call, and whether two answers are what they should be.
+//! A server's answer to a call, and the comparison of two answers.
 
 use std::fmt;
 
@@ -10,9 +10,9 @@ use super::case::{Expect, Says};
 /// An answer to a call.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Answer {
-    /// Whether the call failed, by a result or by an error of the protocol.
+    /// Whether the call failed, with `isError` or with a JSON-RPC error.
     failed: bool,
-    /// What a reader sees.
+    /// The text parts of the content, or the JSON-RPC error.
     text: String,
     content: Value,
     data: Value,
@@ -35,10 +35,11 @@ impl Answer {
         }
     }
 
-    /// Whether this is what the reference said, and all of its data is there. There may be more data.
-    fn is_as(&self, there: &Answer) -> bool {
-        let data = there.data.as_object().into_iter().flatten().all(|(name, value)| self.data.get(name) == Some(value));
-        !self.failed && !there.failed && self.content == there.content && data
+    /// Whether the content is the same as the reference's and all of the reference's data is present. Extra data is allowed.
+    fn agrees_with(&self, reference: &Answer) -> bool {
+        let data =
+            reference.data.as_object().into_iter().flatten().all(|(name, value)| self.data.get(name) == Some(value));
+        !self.failed && !reference.failed && self.content == reference.content && data
     }
 
     fn says(&self, expected: Says, fill: impl Fn(&str) -> String) -> bool {
@@ -50,43 +51,54 @@ impl Answer {
         }
     }
 
-    /// Whether its data is its text.
+    /// Whether the structured `content` repeats the text.
     fn repeats_itself(&self) -> bool {
         self.data["content"] == self.text
     }
 
-    /// Compares what the reference says with what Rootward says.
-    pub(super) fn compare(there: &Answer, here: &Answer, expect: Expect, fill: impl Fn(&str) -> String) -> Result<()> {
-        let told = || format!("\nthe reference: {there}\nRootward:      {here}");
-        let well = !there.failed && !here.failed && there.repeats_itself() == here.repeats_itself();
+    /// Compares the reference's answer with Rootward's.
+    pub(super) fn compare(
+        reference: &Answer,
+        rootward: &Answer,
+        expect: Expect,
+        fill: impl Fn(&str) -> String,
+    ) -> Result<()> {
+        let both = || format!("\nthe reference: {reference}\nRootward:      {rootward}");
+        let comparable =
+            !reference.failed && !rootward.failed && reference.repeats_itself() == rootward.repeats_itself();
         match expect {
-            Expect::Same => ensure!(here.is_as(there), "not the same: {}", told()),
+            Expect::Same => ensure!(rootward.agrees_with(reference), "not the same: {}", both()),
             Expect::SameLines => {
-                ensure!(well && sorted(&there.text) == sorted(&here.text), "not the same lines: {}", told());
+                ensure!(
+                    comparable && sorted(&reference.text) == sorted(&rootward.text),
+                    "not the same lines: {}",
+                    both()
+                );
             }
             Expect::SameTree => {
-                let same = sorted(&there.text) == sorted(&here.text) && tree(&there.text)? == tree(&here.text)?;
-                ensure!(well && same, "not the same tree: {}", told());
+                let same = sorted(&reference.text) == sorted(&rootward.text)
+                    && tree(&reference.text)? == tree(&rootward.text)?;
+                ensure!(comparable && same, "not the same tree: {}", both());
             }
             Expect::SameBut(_, prefixes) => {
                 let prefixes: Vec<String> = prefixes.iter().map(|prefix| fill(prefix)).collect();
                 let other = |line: &&str| !prefixes.iter().any(|prefix| line.starts_with(prefix));
-                let same = there.text.lines().filter(other).eq(here.text.lines().filter(other));
-                ensure!(well && same, "not the same: {}", told());
+                let same = reference.text.lines().filter(other).eq(rootward.text.lines().filter(other));
+                ensure!(comparable && same, "not the same: {}", both());
                 for prefix in prefixes {
                     let line = |answer: &Answer| {
                         answer.text.lines().find(|line| line.starts_with(prefix.as_str())).map(str::to_owned)
                     };
-                    let (there, here) = (line(there), line(here));
-                    let differ = there.is_some() && here.is_some() && there != here;
-                    ensure!(differ, "`{prefix}` no longer differs: {}", told());
+                    let (reference, rootward) = (line(reference), line(rootward));
+                    let differ = reference.is_some() && rootward.is_some() && reference != rootward;
+                    ensure!(differ, "`{prefix}` no longer differs: {}", both());
                 }
             }
-            Expect::Fail => ensure!(there.failed && here.failed, "not both fail: {}", told()),
+            Expect::Fail => ensure!(reference.failed && rootward.failed, "one of them did not fail: {}", both()),
             Expect::Differ(_, theirs, ours) => {
-                ensure!(there != here, "they no longer differ: {}", told());
-                ensure!(there.says(theirs, &fill), "the reference does not say {theirs:?}: {}", told());
-                ensure!(here.says(ours, &fill), "Rootward does not say {ours:?}: {}", told());
+                ensure!(reference != rootward, "they no longer differ: {}", both());
+                ensure!(reference.says(theirs, &fill), "the reference does not say {theirs:?}: {}", both());
+                ensure!(rootward.says(ours, &fill), "Rootward does not say {ours:?}: {}", both());
             }
         }
         Ok(())
@@ -103,14 +115,14 @@ impl fmt::Display for Answer {
     }
 }
 
-/// The lines in order. The commas between the entries of a tree belong to their places, not to them.
+/// The lines, sorted. A comma at the end of a line depends on the order of the entries, so it is removed.
 fn sorted(text: &str) -> Vec<&str> {
     let mut lines: Vec<&str> = text.lines().map(|line| line.trim_end_matches(',')).collect();
     lines.sort_unstable();
     lines
 }
 
-/// A tree with the entries of each directory in order.
+/// The tree, with the entries of each directory sorted by name.
 fn tree(text: &str) -> Result<Value> {
     fn sort(tree: &mut Value) {
         if let Value::Array(entries) = tree {
@@ -129,22 +141,22 @@ mod tests {
 
     use super::*;
 
-    fn well(text: &str) -> Answer {
+    fn success(text: &str) -> Answer {
         let content = json!([{"type": "text", "text": text}]);
         Answer::of(&json!({"result": {"content": content, "structuredContent": {"content": text}}}))
     }
 
-    fn badly(text: &str) -> Answer {
+    fn failure(text: &str) -> Answer {
         Answer::of(&json!({"result": {"content": [{"type": "text", "text": text}], "isError": true}}))
     }
 
     #[test]
-    fn what_should_not_be_is_seen() {
-        let check = |there: &Answer, here: &Answer, expect: Expect, passes: bool| {
-            let outcome = Answer::compare(there, here, expect, str::to_owned);
+    fn a_wrong_answer_is_an_error() {
+        let check = |reference: &Answer, rootward: &Answer, expect: Expect, passes: bool| {
+            let outcome = Answer::compare(reference, rootward, expect, str::to_owned);
             assert_eq!(outcome.is_ok(), passes, "{expect:?}: {outcome:?}");
         };
-        let (one, two, no) = (well("a\nb"), well("b\na"), badly("no"));
+        let (one, two, no) = (success("a\nb"), success("b\na"), failure("no"));
         let error = Answer::of(&json!({"error": {"message": "no"}}));
         check(&one, &one, Expect::Same, true);
         check(&one, &two, Expect::Same, false);
@@ -154,7 +166,7 @@ mod tests {
         check(&one, &more, Expect::Same, true);
         check(&more, &one, Expect::Same, false);
         check(&one, &two, Expect::SameLines, true);
-        check(&one, &well("a\nb\nb"), Expect::SameLines, false);
+        check(&one, &success("a\nb\nb"), Expect::SameLines, false);
         check(&no, &no, Expect::SameLines, false);
         let mut other = two.clone();
         other.data["content"] = "c".into();
@@ -162,7 +174,7 @@ mod tests {
         check(&no, &error, Expect::Fail, true);
         check(&one, &no, Expect::Fail, false);
         check(&no, &one, Expect::Fail, false);
-        let tree = |text| well(&serde_json::to_string_pretty::<Value>(&text).unwrap());
+        let tree = |text| success(&serde_json::to_string_pretty::<Value>(&text).unwrap());
         let trees = [
             json!([{"name": "a", "children": [{"name": "b"}]}, {"name": "c"}]),
             json!([{"name": "c"}, {"name": "a", "children": [{"name": "b"}]}]),
@@ -176,10 +188,10 @@ mod tests {
             false,
         );
         let but = Expect::SameBut("", &["b"]);
-        check(&one, &well("a\nbb"), but, true);
+        check(&one, &success("a\nbb"), but, true);
         check(&one, &one, but, false);
-        check(&one, &well("a\nc"), but, false);
-        check(&one, &well("A\nbb"), but, false);
+        check(&one, &success("a\nc"), but, false);
+        check(&one, &success("A\nbb"), but, false);
         let differ = Expect::Differ("", Says::Text("a\nb"), Says::Failure("n"));
         check(&one, &no, differ, true);
         check(&one, &error, differ, true);

@@ -1,25 +1,25 @@
-//! What is asked of both servers, and how their answers are compared.
+//! The calls that both servers get, and how their answers are compared.
 
 use rootward_testkit::tree::Item;
 
-/// Calls in a tree that is laid out anew for each server.
+/// Calls in a tree. Each server gets a fresh copy of the tree.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Case {
     pub(super) name: &'static str,
-    /// The directories that the servers are given, below the tree's top.
+    /// The roots that the servers get, relative to the tree's top.
     pub(super) roots: &'static [&'static str],
-    /// Below the tree's top.
+    /// The entries of the tree, relative to its top.
     pub(super) tree: &'static [Item],
     pub(super) calls: &'static [Call],
-    /// What the servers leave behind.
+    /// How the trees compare after the calls.
     pub(super) after: After,
 }
 
-/// A call and how its answers are compared.
+/// A call and how the two answers to it are compared.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Call {
     pub(super) tool: &'static str,
-    /// JSON, in which `$ROOT` and `$TOP` stand for the root and what is above it.
+    /// JSON. `$ROOT` is replaced by the path of the root, `$TOP` by the path of its parent.
     pub(super) arguments: &'static str,
     pub(super) expect: Expect,
 }
@@ -29,40 +29,40 @@ pub(super) struct Call {
 pub(super) enum Expect {
     /// The same, data included.
     Same,
-    /// The same lines; the reference leaves their order to the disk.
+    /// The same lines in any order: the reference leaves the order to the disk.
     SameLines,
-    /// The same tree of JSON, whatever the order of the entries in a directory.
+    /// The same JSON tree, with the entries of a directory in any order.
     SameTree,
-    /// The same lines, but for those that begin with one of these, which all differ: a row of the documentation.
+    /// The row of the documentation, and prefixes of lines. Lines with these prefixes all differ; the others are the same.
     SameBut(&'static str, &'static [&'static str]),
-    /// Both fail, each in its own words.
+    /// Both fail. The messages may differ.
     Fail,
-    /// They differ on purpose: a row of the documentation, what the reference says, what Rootward says.
+    /// They differ on purpose: the row of the documentation, the reference's answer, Rootward's answer.
     Differ(&'static str, Says, Says),
 }
 
-/// What a server says.
+/// The expected answer of one server.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Says {
-    /// It goes well, with this text.
+    /// Success; this is the whole text.
     Text(&'static str),
-    /// It goes well, with this in its text.
+    /// Success; the text contains this.
     Part(&'static str),
-    /// It goes well, with this in its data.
+    /// Success; the structured data contains this.
     Data(&'static str),
-    /// It fails, with this in its text.
+    /// Failure; the text contains this.
     Failure(&'static str),
 }
 
-/// How what both servers leave behind is compared: names, contents, kinds and permissions.
+/// How the two trees compare after the calls: names, contents, kinds and permissions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum After {
     Same,
-    /// On purpose, as one of the calls tells.
+    /// On purpose: one of the calls is expected to differ.
     Different,
 }
 
-/// A case in one root.
+/// A case whose only root is `root`.
 pub(super) const fn case(name: &'static str, tree: &'static [Item], calls: &'static [Call]) -> Case {
     Case { name, roots: &["root"], tree, calls, after: After::Same }
 }
@@ -87,26 +87,26 @@ pub(super) const fn differ(
     tool: &'static str,
     arguments: &'static str,
     row: &'static str,
-    there: Says,
-    here: Says,
+    reference: Says,
+    rootward: Says,
 ) -> Call {
-    Call { tool, arguments, expect: Expect::Differ(row, there, here) }
+    Call { tool, arguments, expect: Expect::Differ(row, reference, rootward) }
 }
 
 impl Case {
-    /// The same case, whose servers leave different things behind.
+    /// The same case, but the two trees differ afterwards.
     pub(super) const fn leaving_another_tree(self) -> Case {
         Case { after: After::Different, ..self }
     }
 
-    /// The same case in other roots.
+    /// The same case with other roots.
     pub(super) const fn in_roots(self, roots: &'static [&'static str]) -> Case {
         Case { roots, ..self }
     }
 }
 
 impl Call {
-    /// The row of the documentation that it shows.
+    /// The row of the documentation that this call demonstrates.
     pub(super) fn row(&self) -> Option<&'static str> {
         match self.expect {
             Expect::Differ(row, ..) | Expect::SameBut(row, _) => Some(row),

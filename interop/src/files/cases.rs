@@ -1,4 +1,4 @@
-//! The cases, a file for each kind of tool.
+//! The cases, in one file for each kind of tool.
 
 mod arguments;
 mod editing;
@@ -10,7 +10,7 @@ mod writing;
 
 use super::case::Case;
 
-/// All of them.
+/// All cases.
 pub(super) fn all() -> Vec<&'static Case> {
     let tables = [
         reading::CASES,

@@ -1,4 +1,4 @@
-//! The differences that the documentation tells of, and the cases that show them.
+//! Checks that every documented difference has a case that demonstrates it.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,22 +11,22 @@ use super::case::{Call, Case};
 const PAGE: &str = "docs/files.md";
 const HEADING: &str = "\n## Differences from the reference server\n";
 
-/// Rows that no call shows.
+/// Rows that no case can demonstrate.
 const NOT_SHOWN: [&str; 7] = [
-    // The reference would wait for ever.
+    // The reference would hang.
     "Devices, FIFOs and sockets are not opened.",
     // Each limit has its own row, or a test of its own.
-    "Results have limits, and say how to go on where one is met.",
-    "`directory_tree` shows 250,000 entries at the most, `search_files` 10,000, the lists 50,000. The last two add a `note` where there is more.",
+    "Results have limits, and say how to continue when one is reached.",
+    "`directory_tree` shows at most 250,000 entries, `search_files` 10,000, the lists 50,000. The last two add a `note` if there are more.",
     // The superuser, who may run this, can list every directory.
-    "`directory_tree` shows a directory that cannot be listed as empty. In the reference the call fails.",
+    "`directory_tree` shows an unreadable directory as empty. In the reference the call fails.",
     // Of what happens meanwhile, and of what is not written, an answer says nothing.
     "Several files are read one after the other.",
-    "nothing is written where nothing changes, or where somebody else was faster",
-    "the destination is never replaced, whoever is faster",
+    "nothing is written if nothing changes, or if another program changed the file meanwhile",
+    "the destination is never replaced, even if it appears meanwhile",
 ];
 
-/// Compares the rows of the page with those that cases show; how many there are.
+/// Compares the rows of the page with those that the cases demonstrate. Returns the number of rows.
 pub(super) fn check(top: &Path, cases: &[&Case]) -> Result<usize> {
     let page = fs::read_to_string(top.join(PAGE)).with_context(|| format!("cannot read `{PAGE}`"))?;
     let shown = cases.iter().flat_map(|case| case.calls).filter_map(Call::row);
@@ -36,16 +36,16 @@ pub(super) fn check(top: &Path, cases: &[&Case]) -> Result<usize> {
 fn compare(page: &str, shown: &BTreeSet<&str>, not_shown: &[&str]) -> Result<usize> {
     let rows = rows(page)?;
     for row in shown.iter().chain(not_shown) {
-        ensure!(rows.contains(row), "`{PAGE}` does not tell of a difference: {row}");
+        ensure!(rows.contains(row), "`{PAGE}` does not list a difference: {row}");
     }
     for row in &rows {
         let count = usize::from(shown.contains(row)) + not_shown.iter().filter(|other| *other == row).count();
-        ensure!(count == 1, "{count} cases or reasons in place of one for what `{PAGE}` tells: {row}");
+        ensure!(count == 1, "expected one case or reason for a row of `{PAGE}`, found {count}: {row}");
     }
     Ok(rows.len())
 }
 
-/// What each row tells: its first cell, or the second where the first one names tools.
+/// The text of each row: its first cell, or the second if the first one names tools.
 fn rows(page: &str) -> Result<BTreeSet<&str>> {
     let (_, after) = page.split_once(HEADING).with_context(|| format!("`{PAGE}` has no `{}`", HEADING.trim()))?;
     let section = after.split("\n## ").next().unwrap_or_default();

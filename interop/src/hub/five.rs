@@ -1,6 +1,6 @@
-//! Five servers of others in one configuration, each as its README has it, and what is asked of them.
+//! Five third-party servers in one configuration, each as its README configures it, and the calls that they get.
 
-/// The configuration. `mcp-server-fetch` fetches nothing from its own machine without its option.
+/// The configuration. `mcp-server-fetch` needs its option to fetch from this machine.
 pub(super) const CONFIG: &str = r#"{
   // The entries of the READMEs.
   "mcpServers": {
@@ -28,21 +28,21 @@ pub(super) const CONFIG: &str = r#"{
 }
 "#;
 
-/// The servers in the order of the configuration, and how many tools the locked version of each has.
+/// The servers in the order of the configuration, and the number of tools in the locked version of each.
 pub(super) const SERVERS: [(&str, usize); 5] =
     [("files", 14), ("everything", 14), ("memory", 9), ("git", 12), ("fetch", 1)];
 
-/// The tool of the hub itself.
+/// The hub's own tool.
 pub(super) const GET_ROOTS: &str = "get-roots";
 
-/// A call of a tool, under the name that the hub gives it. `$PROJECT` and `$OTHER` are directories, `$NAME` is the name of the first, `$URL`
-/// is an address on this machine.
+/// A call of a tool, by the name that the hub gives it. `$PROJECT` and `$OTHER` are directories, `$NAME` is the name of `$PROJECT`, and
+/// `$URL` is an address on this machine.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Act {
     pub(super) tool: &'static str,
     /// JSON.
     pub(super) arguments: &'static str,
-    /// What its answer holds if it was done.
+    /// Text in the answer that proves the outcome: the result, or the path that is refused.
     pub(super) proof: &'static str,
 }
 
@@ -50,7 +50,7 @@ const fn act(tool: &'static str, arguments: &'static str, proof: &'static str) -
     Act { tool, arguments, proof }
 }
 
-/// What must work in the project. Each server is called at least once.
+/// Calls that must succeed in the project. Each server is called at least once.
 pub(super) const INSIDE: [Act; 7] = [
     act("files__read_text_file", r#"{"path": "$PROJECT/notes.txt"}"#, "the notes of $NAME"),
     act("files__list_allowed_directories", "{}", "$PROJECT"),
@@ -65,7 +65,7 @@ pub(super) const INSIDE: [Act; 7] = [
     act("fetch__fetch", r#"{"url": "$URL/page"}"#, "a page on this machine"),
 ];
 
-/// What must be refused there, each for the path in it.
+/// Calls that must be refused there, each because of its path.
 pub(super) const OUTSIDE: [Act; 3] = [
     act("files__read_text_file", r#"{"path": "$OTHER/notes.txt"}"#, "$OTHER/notes.txt"),
     act("files__write_file", r#"{"path": "$OTHER/new.txt", "content": "new"}"#, "$OTHER/new.txt"),

@@ -1,4 +1,4 @@
-//! A session of a client with the hub: in one project, and after a change of its roots in the other.
+//! A session between a client and the hub: first in one project, then, after the client changes its roots, in the other.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -12,32 +12,32 @@ use super::stage::{PROJECTS, Stage};
 use crate::peers::case::printed_within;
 use crate::peers::step::Era;
 
-/// A client that has not ended by then hangs. The first start fetches the servers.
+/// A client that runs longer is stuck. The first start downloads the servers.
 const LONGEST: Duration = Duration::from_mins(4);
 
-/// Whether the servers are known from an earlier session.
+/// Whether the hub knows the servers from an earlier session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Known {
-    /// They have to be fetched, and slow ones are listed late.
+    /// It must download them, and lists the tools of slow ones late.
     Not,
-    /// All are in the first list.
+    /// The first list has all tools.
     FromBefore,
 }
 
-/// What the client must print.
+/// What the client must print for a step.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Expect {
     /// The names of all tools.
     Tools(Known),
-    /// An answer that holds the first text and not the second.
+    /// An answer that contains the first string and not the second.
     Done(String, String),
-    /// A refusal of this path.
+    /// A refusal that names this path.
     Refused(String),
-    /// What `get-roots` says in this directory.
+    /// The answer of `get-roots` when this directory is shared.
     Roots(String),
 }
 
-/// Plays the session; how many answers were as they should be.
+/// Plays the session. Returns the number of answers that were checked.
 pub(super) fn play(mut client: Command, stage: &Stage<'_>, era: Era, known: Known) -> Result<usize> {
     let plan = plan(stage, era, known)?;
     let steps: Vec<&Value> = plan.iter().map(|(step, _)| step).collect();
@@ -45,22 +45,23 @@ pub(super) fn play(mut client: Command, stage: &Stage<'_>, era: Era, known: Know
     let printed = printed_within(client.arg(script.to_string()).current_dir(stage.top()), LONGEST)?;
     let lines: Vec<Value> = printed.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
     let expected: Vec<&Expect> = plan.iter().filter_map(|(_, expect)| expect.as_ref()).collect();
-    let [version, seen @ .., end] = lines.as_slice() else { bail!("it did nothing: {printed}") };
+    let [version, seen @ .., end] = lines.as_slice() else { bail!("the client did nothing: {printed}") };
     let agreed = if era == Era::Modern { "2026-07-28" } else { "2025-11-25" };
-    ensure!(version["version"] == agreed, "it agreed on {version}");
-    ensure!(seen.len() == expected.len(), "{} outcomes in place of {}: {printed}", seen.len(), expected.len());
+    ensure!(version["version"] == agreed, "the client negotiated {version}");
+    ensure!(seen.len() == expected.len(), "{} outcomes instead of {}: {printed}", seen.len(), expected.len());
     for (line, expect) in seen.iter().zip(&expected) {
         judge(line, expect)?;
     }
-    let asked = end["asked"].as_u64().context("it does not say how often it was asked")?;
-    // At least once in each project. A server that is up late asks once more. A modern client is asked in each call.
+    let asked = end["asked"].as_u64().context("the client did not print how often it was asked")?;
+    // A legacy client is asked at least once in each project, and again for a server that starts late. A modern client is asked in each
+    // call.
     let calls = expected.iter().filter(|expect| !matches!(expect, Expect::Tools(_))).count() as u64;
     let times = if era == Era::Modern { calls..=calls } else { 2..=2 * (SERVERS.len() as u64 + 1) };
-    ensure!(times.contains(&asked), "it was asked for its roots {asked} times");
+    ensure!(times.contains(&asked), "the client was asked for its roots {asked} times");
     Ok(expected.len())
 }
 
-/// What the client does, and what it must print of it.
+/// The client's steps, and what it must print for each.
 fn plan(stage: &Stage<'_>, era: Era, known: Known) -> Result<Vec<(Value, Option<Expect>)>> {
     let mut plan = Vec::new();
     for (position, project) in PROJECTS.into_iter().enumerate() {
@@ -104,14 +105,14 @@ fn judge(line: &Value, expect: &Expect) -> Result<()> {
             let refusal = format!("`{path}` is outside every root");
             let says = line["failed"].as_str().with_context(|| format!("`{path}` was not refused: {line}"))?;
             ensure!(says.contains(&refusal), "no `{refusal}` in {line}");
-            ensure!(line["code"] == "outside_roots", "another code: {line}");
+            ensure!(line["code"] == "outside_roots", "wrong code: {line}");
             Ok(())
         }
         Expect::Roots(root) => judge_roots(&line["data"], root).with_context(|| format!("`{GET_ROOTS}` said {line}")),
     }
 }
 
-/// Every server's tools must be listed under its name, and nothing else but the hub's own.
+/// The list must have each server's tools, with the server's name as prefix, and the hub's own tool, and nothing else.
 fn judge_tools(line: &Value, known: Known) -> Result<()> {
     let names = line["names"].as_array().with_context(|| format!("no names: {line}"))?;
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
@@ -121,23 +122,30 @@ fn judge_tools(line: &Value, known: Known) -> Result<()> {
     }
     let expect: BTreeMap<&str, usize> = SERVERS.into_iter().chain([(GET_ROOTS, 1)]).collect();
     ensure!(counts == expect, "tools by server: {counts:?}, expected {expect:?}: {line}");
-    ensure!(known == Known::Not || line["lists"] == 1, "the servers are known, and it took {} lists", line["lists"]);
+    ensure!(
+        known == Known::Not || line["lists"] == 1,
+        "the servers are known, but the client needed {} lists",
+        line["lists"]
+    );
     Ok(())
 }
 
-/// It must name the one root, and each server with that root, running, held by the kernel.
+/// The answer must name the one root, and list each server as running, confined by the kernel, and with that root.
 fn judge_roots(said: &Value, root: &str) -> Result<()> {
-    ensure!(said["filePaths"] == json!([root]), "other roots");
-    ensure!(said["roots"][0]["uri"] == format!("file://{root}"), "another address");
+    ensure!(said["filePaths"] == json!([root]), "wrong roots");
+    ensure!(said["roots"][0]["uri"] == format!("file://{root}"), "wrong URI");
     let servers = said["servers"].as_array().context("no servers")?;
-    ensure!(servers.iter().map(|server| &server["name"]).eq(SERVERS.map(|(name, _)| json!(name)).iter()), "others");
+    ensure!(
+        servers.iter().map(|server| &server["name"]).eq(SERVERS.map(|(name, _)| json!(name)).iter()),
+        "wrong servers"
+    );
     for server in servers {
-        // A modern server gets roots with its calls: before one that needs them, it is shown without any (docs/rough-edges.md).
+        // A modern server gets its roots with a call. Until a call needs roots, it is listed without any (docs/rough-edges.md).
         let has_none_yet = server["name"] == "fetch" && server["roots"].is_null();
-        ensure!(has_none_yet || server["roots"] == json!([root]), "other roots of {server}");
+        ensure!(has_none_yet || server["roots"] == json!([root]), "wrong roots of {server}");
         ensure!(server["state"] == "running", "not running: {server}");
         let held = server["confinement"].as_str().is_some_and(|held| held.contains("the kernel"));
-        ensure!(held, "not held by the kernel: {server}");
+        ensure!(held, "not confined by the kernel: {server}");
     }
     Ok(())
 }
@@ -156,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_answer_of_this_project_will_do() {
+    fn an_answer_from_another_project_is_an_error() {
         let done = Expect::Done("the notes of one".to_owned(), "of two".to_owned());
         let says = |text: &str| json!({"shown": [{"type": "text", "text": text}], "data": null});
         check(&says("the notes of one"), &done, None);
@@ -186,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn each_server_has_the_root_and_is_held() {
+    fn each_server_must_have_the_root_and_be_confined() {
         let server = |name: &str, root: &str, held: &str| json!({"name": name, "roots": [root], "state": "running", "confinement": held});
         let said = |root: &str, held: &str| {
             let servers = SERVERS.map(|(name, _)| server(name, root, held));
@@ -194,8 +202,8 @@ mod tests {
         };
         let roots = Expect::Roots("/p".to_owned());
         check(&said("/p", "the kernel confines it"), &roots, None);
-        check(&said("/q", "the kernel confines it"), &roots, Some("other roots of"));
-        check(&said("/p", "only its calls are checked"), &roots, Some("not held"));
-        check(&said("/p", "the kernel confines it"), &Expect::Roots("/q".to_owned()), Some("other roots"));
+        check(&said("/q", "the kernel confines it"), &roots, Some("wrong roots of"));
+        check(&said("/p", "only its calls are checked"), &roots, Some("not confined"));
+        check(&said("/p", "the kernel confines it"), &Expect::Roots("/q".to_owned()), Some("wrong roots"));
     }
 }

@@ -1,4 +1,4 @@
-//! A user with two projects and one configuration for all servers.
+//! A user's directories: two projects, and one configuration for all servers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,11 +14,11 @@ use crate::popular::install::Installed;
 /// The two projects. While the client shares one, the other is outside.
 pub(super) const PROJECTS: [&str; 2] = ["one", "two"];
 
-/// What all users of a run share: where packages come from, and where they are kept once they are fetched.
+/// What all cases of a run share: the registry that packages come from, and the cache that keeps them.
 #[derive(Debug)]
 pub(super) struct Supply {
     installed: Installed,
-    /// The address of the registry.
+    /// The registry.
     url: String,
     cache: TempDir,
 }
@@ -66,7 +66,7 @@ impl Stage<'_> {
         self.directory.path().join(name)
     }
 
-    /// Where the client is started, which is not shared.
+    /// The client's working directory. It is not shared.
     pub(super) fn top(&self) -> &Path {
         self.directory.path()
     }
@@ -107,12 +107,12 @@ impl Stage<'_> {
         command.args(["hub", "--check", "--json", "--config"]).arg(self.config());
         command.env_clear().envs(self.variables()?).current_dir(self.top());
         let output = command.output().context("cannot run `rootward hub --check`")?;
-        let beside = String::from_utf8_lossy(&output.stderr);
-        ensure!(output.status.success(), "`rootward hub --check` ended with {}: {beside}", output.status);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "`rootward hub --check` ended with {}: {stderr}", output.status);
         Ok(serde_json::from_slice(&output.stdout)?)
     }
 
-    /// Puts directories and addresses where their names stand, for a client in `project`.
+    /// Replaces the placeholders by directories and addresses, for a client in `project`.
     pub(super) fn fill(&self, text: &str, project: &str) -> String {
         let shown = |name: &str| self.path(name).display().to_string();
         let other = PROJECTS.into_iter().find(|other| *other != project).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! One case: a client is started with its script, must end in time, and must have printed what was expected.
+//! One case: starts a client with its script. The client must end in time and print the expected lines.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -16,13 +16,13 @@ use super::OF_FILES;
 use super::situation::{DIRECTORIES, Situation};
 use super::step::{Era, STAGE, fits};
 
-/// A client that has not ended by then hangs.
+/// A client that runs longer is stuck.
 const LONGEST: Duration = Duration::from_secs(90);
 
-/// How long a server waits for roots; far longer than what must be answered meanwhile takes.
+/// How long a server waits for roots: far longer than it needs to answer other requests meanwhile.
 const ROOTS_TIMEOUT_MS: &str = "3000";
 
-/// How many seconds a client waits for a call. A modern one waits for itself, which nobody else can end.
+/// How many seconds a client waits for a call. If a modern client never answers for its roots, only its own timeout ends the call.
 fn patience(era: Era) -> u64 {
     match era {
         Era::Legacy | Era::FallsBack => 60,
@@ -34,33 +34,33 @@ fn patience(era: Era) -> u64 {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Route {
     Stdio,
-    /// With the stream that the server may write to at any time.
+    /// With the GET stream, on which the server may send requests at any time.
     Http,
-    /// Without it: the server can ask only on the stream of a call.
+    /// Without that stream: the server can send requests only while it answers a call.
     HttpWithoutStream,
-    /// The same server as on its own, behind `rootward wrap`.
+    /// The server of [`Route::Stdio`] behind `rootward wrap`.
     Wrapped,
-    /// A file server of another project behind it, which knows the legacy era only.
+    /// A third-party file server behind `rootward wrap`. It supports only the legacy era.
     WrappedFiles,
     /// `rootward serve`.
     Serve,
     /// `rootward serve --http`.
     ServeHttp,
-    /// The same for a client without a stream of its own.
+    /// The same for a client without the GET stream.
     ServeHttpWithoutStream,
-    /// The same server as on its own, behind `rootward hub --http`.
+    /// The server of [`Route::Stdio`] behind `rootward hub --http`.
     HubHttp,
-    /// The same for a client without a stream of its own.
+    /// The same for a client without the GET stream.
     HubHttpWithoutStream,
 }
 
 impl Route {
-    /// Whether `rootward wrap` is on it.
+    /// Whether the route goes through `rootward wrap`.
     fn is_wrapped(self) -> bool {
         matches!(self, Route::Wrapped | Route::WrappedFiles)
     }
 
-    /// Whether Rootward's own HTTP front is on it, with a process for each case.
+    /// Whether the route goes through Rootward's own HTTP front, which is started for each case.
     pub(crate) fn is_listening(self) -> bool {
         matches!(self, Route::ServeHttp | Route::ServeHttpWithoutStream | Route::HubHttp | Route::HubHttpWithoutStream)
     }
@@ -69,12 +69,12 @@ impl Route {
         matches!(self, Route::HubHttp | Route::HubHttpWithoutStream)
     }
 
-    /// Whether a client has no stream of its own there.
+    /// Whether the client has no GET stream.
     fn is_without_stream(self) -> bool {
         matches!(self, Route::HttpWithoutStream | Route::ServeHttpWithoutStream | Route::HubHttpWithoutStream)
     }
 
-    /// The tool that reads a file there.
+    /// The server's tool that reads a file.
     fn tool(self) -> &'static str {
         match self {
             Route::WrappedFiles | Route::Serve | Route::ServeHttp | Route::ServeHttpWithoutStream => "read_text_file",
@@ -83,7 +83,7 @@ impl Route {
     }
 }
 
-/// Rootward itself, and what stands behind `rootward wrap`.
+/// Rootward, and the file server that runs behind `rootward wrap`.
 #[derive(Debug)]
 pub(crate) struct Wrap {
     pub(crate) rootward: PathBuf,
@@ -91,7 +91,7 @@ pub(crate) struct Wrap {
     pub(crate) files: [PathBuf; 2],
 }
 
-/// The servers.
+/// The servers that clients connect to.
 #[derive(Debug)]
 pub(crate) struct Servers {
     stdio: PathBuf,
@@ -100,14 +100,14 @@ pub(crate) struct Servers {
 }
 
 impl Servers {
-    /// Starts the HTTP server; the other is started by each client.
+    /// Starts the HTTP server. Each client starts the stdio server itself.
     pub(crate) fn start(stdio: PathBuf, http: &Path, wrap: Wrap) -> Result<Servers> {
         let mut command = Command::new(http);
         command.arg("127.0.0.1:0").env("ROOTWARD_ROOTS_TIMEOUT_MS", ROOTS_TIMEOUT_MS);
         Ok(Servers { stdio, wrap, http: Listening::start(&mut command)? })
     }
 
-    /// What a client that takes a program or a URL is given.
+    /// The program or the URL of the server, as the argument of a client.
     pub(crate) fn address(&self, route: Route) -> String {
         match route {
             Route::Http | Route::HttpWithoutStream => self.http.url.clone(),
@@ -115,9 +115,9 @@ impl Servers {
         }
     }
 
-    /// Starts what listens on this route, in these directories; within `place` where there are none.
+    /// Starts the HTTP front of this route with the directories `served`, or with `place` if there are none.
     fn listen(&self, route: Route, served: &[String], place: &str, state: &Path) -> Result<Listening> {
-        // A client on the network is always held to directories. Where a case has none, only what the client names counts.
+        // A network client is always limited to directories. If a case names none, strict mode uses only the client's roots.
         let strict = if served.is_empty() { "on" } else { "off" };
         let served = if served.is_empty() { &[place.to_owned()] } else { served };
         let words = match route {
@@ -135,7 +135,7 @@ impl Servers {
         listening::start(&self.wrap.rootward, &words, state, &variables)
     }
 
-    /// How a client reaches a server, which serves these directories where it is one of files. What Rootward remembers lies in `state`.
+    /// How a client reaches the server. `served` are the directories for `rootward serve`; Rootward keeps its state in `state`.
     fn script(&self, route: Route, served: &[String], state: &Path) -> Value {
         let rootward = |words: &[String]| {
             json!({
@@ -172,7 +172,7 @@ pub(crate) struct Stage(tempfile::TempDir);
 
 impl Stage {
     pub(crate) fn new() -> Result<Stage> {
-        let stage = tempfile::tempdir().context("cannot make a temporary directory")?;
+        let stage = tempfile::tempdir().context("cannot create a temporary directory")?;
         for name in DIRECTORIES {
             fs::create_dir(stage.path().join(name))?;
             fs::write(stage.path().join(name).join("file"), name)?;
@@ -185,7 +185,7 @@ impl Stage {
     }
 }
 
-/// Puts a client into a situation.
+/// Runs a client through a situation.
 pub(crate) fn play(
     client: impl Fn() -> Command,
     servers: &Servers,
@@ -208,67 +208,68 @@ pub(crate) fn play(
     }
     script["patience"] = json!(patience(era));
     script["tool"] = json!(route.tool());
-    // Once without a handshake that is remembered, and where that matters once with it.
+    // The first run has no remembered handshake. If a handshake matters here, a second run uses it.
     let again = route.is_wrapped() && OF_FILES.contains(&situation.name);
-    let times: &[&str] = if again { &["the first time", "the second time"] } else { &["it"] };
+    let times: &[&str] = if again { &["the first time", "the second time"] } else { &["the client"] };
     for time in times {
         let printed = printed(client().arg(script.to_string())).with_context(|| (*time).to_owned())?;
         let printed = printed.replace(place, STAGE);
         judge(&printed, situation, era, route)
-            .map_err(|error| anyhow!("{time}: {error}; it printed\n{}", printed.trim_end()))?;
+            .map_err(|error| anyhow!("{time}: {error}; the client printed\n{}", printed.trim_end()))?;
     }
     Ok(())
 }
 
 fn judge(printed: &str, situation: &Situation, era: Era, route: Route) -> Result<()> {
     let lines: Vec<Value> = printed.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
-    let Some((end, seen)) = lines.split_last() else { bail!("it did nothing") };
+    let Some((end, seen)) = lines.split_last() else { bail!("the client did nothing") };
     let expected = situation.expected(era);
     for (position, line) in expected.iter().enumerate() {
         match seen.get(position) {
             Some(seen) if fits(seen, line) => {}
-            Some(seen) => bail!("{seen} in place of {line}"),
-            None => bail!("it ended before {line}"),
+            Some(seen) => bail!("{seen} instead of {line}"),
+            None => bail!("the client ended before {line}"),
         }
     }
     if let Some(more) = seen.get(expected.len()) {
-        bail!("{more} at the end");
+        bail!("unexpected {more} at the end");
     }
     let count = |name: &str| end[name].as_u64().with_context(|| format!("no `{name}` at the end"));
     let asked = count("asked")?;
-    // The hub asks for itself, and for each of its servers.
+    // The hub asks once for itself, and again for each of its servers.
     let is_enough = route.is_hub() && asked > 0 && situation.is_asked();
-    if !is_enough && !situation.was_asked_well(era, asked) {
-        bail!("it was asked for its roots {asked} times");
+    if !is_enough && !situation.was_asked_as_expected(era, asked) {
+        bail!("the client was asked for its roots {asked} times");
     }
-    // A client that had its stream after all would prove nothing.
+    // If the client got its stream anyway, the case would prove nothing.
     if (count("streams_refused")? > 0) != route.is_without_stream() {
-        bail!("its stream was not refused as it should be");
+        bail!("the server refused the stream of a client that should have one, or accepted one that it should refuse");
     }
     Ok(())
 }
 
-/// Runs a client to its end; what it printed.
+/// Runs a client to its end. Returns what it printed.
 pub(crate) fn printed(client: &mut Command) -> Result<String> {
     printed_within(client, LONGEST)
 }
 
-/// The same with another limit.
+/// The same with another timeout.
 pub(crate) fn printed_within(client: &mut Command, longest: Duration) -> Result<String> {
-    // Files rather than pipes: nobody has to read while the client writes.
+    // Files instead of pipes: nothing has to read while the client writes.
     let directory = tempfile::tempdir()?;
     let (output, errors) = (directory.path().join("output"), directory.path().join("errors"));
     client.stdin(Stdio::null()).stdout(File::create(&output)?).stderr(File::create(&errors)?);
     let mut child = client.spawn().with_context(|| format!("cannot run `{}`", client.get_program().display()))?;
-    // A server that it started ends with its standard input.
+    // If the client is killed, the server that it started sees the end of its standard input and ends, too.
     let status = ended_within(&mut child, longest)?;
     let said = |path: &Path| fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     let printed = said(&output)?;
     match status {
         Some(status) if status.success() => Ok(printed),
-        Some(status) => bail!("it ended with {status}; it printed\n{printed}{}", said(&errors)?.trim_end()),
+        Some(status) => bail!("the client ended with {status}; it printed\n{printed}{}", said(&errors)?.trim_end()),
         None => {
-            bail!("it did not end within {} s; it printed\n{printed}{}", longest.as_secs(), said(&errors)?.trim_end())
+            let errors = said(&errors)?;
+            bail!("the client ran longer than {} s; it printed\n{printed}{}", longest.as_secs(), errors.trim_end())
         }
     }
 }
@@ -279,7 +280,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_client_must_have_done_all_of_it_and_nothing_else() {
+    fn a_client_must_print_each_expected_line_and_no_others() {
         let situation = SITUATIONS.iter().find(|situation| situation.name == "all removed").unwrap();
         let check = |lines: &[&str], route: Route, fault: Option<&str>| {
             let error = judge(&lines.join("\n"), situation, Era::Legacy, route).err().map(|error| error.to_string());
@@ -295,7 +296,7 @@ mod tests {
         check(&[version, text, code, end], Route::HttpWithoutStream, Some("stream"));
         check(&[version, text, code, r#"{"asked":2,"streams_refused":1}"#], Route::Http, Some("stream"));
         check(&[version, text, code, r#"{"asked":2,"streams_refused":1}"#], Route::HttpWithoutStream, None);
-        check(&[version, text, text, end], Route::Stdio, Some("in place of"));
+        check(&[version, text, text, end], Route::Stdio, Some("instead of"));
         check(&[version, text, end], Route::Stdio, Some("ended before"));
         check(&[version, text, code, code, end], Route::Stdio, Some("at the end"));
         check(&[version, text, code], Route::Stdio, Some("ended before"));
@@ -305,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_fails_is_found() {
+    fn a_client_that_fails_is_an_error() {
         let shell = |script: &str| {
             let mut command = Command::new("sh");
             command.args(["-c", script]);

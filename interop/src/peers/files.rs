@@ -1,4 +1,4 @@
-//! What the clients are put through before `rootward serve` alone: each kind of result that its tools have, as an SDK reads it.
+//! Situations for `rootward serve` alone: each kind of result that its tools return, as an SDK reads it.
 
 use super::situation::{Asked, Capability, FIRST, SECOND, Situation, THIRD};
 use super::step::Answer::Roots;
@@ -6,19 +6,19 @@ use super::step::Outcome::{Errs, Fails, Gives, Prints, Refused, RefusedWith, Say
 use super::step::Step::{Announce, Answer, Call, CallDuring, Describe, Hear, Read, TakeBack};
 use super::step::ToolCall;
 
-/// Says that it began, and ends when a file is there.
+/// Prints that it began, and ends when the file `go` exists.
 const WAITS: ToolCall = ToolCall("shell", r#"{"command": "echo began; until [ -e go ]; do sleep 0.05; done; cat go"}"#);
 
-/// Has a file for itself as long as it runs.
+/// Locks a file as long as it runs.
 const HOLDS: ToolCall = ToolCall("shell", r#"{"command": "exec 9>lock; flock 9; echo began; sleep 600"}"#);
 
-/// Ends when nobody else has that file any more.
+/// Ends when that file is unlocked.
 const TAKES: ToolCall = ToolCall("shell", r#"{"command": "flock lock echo free"}"#);
 
-/// The longest first.
+/// The situations, slowest first.
 pub(super) const OF_SERVE: [Situation; 7] = [
     Situation {
-        name: "hears how far a call is",
+        name: "gets progress of a call",
         capability: Capability::Undeclared,
         served: &["first:rwx"],
         steps: &[CallDuring(
@@ -30,7 +30,7 @@ pub(super) const OF_SERVE: [Situation; 7] = [
         asked: Asked::Times { legacy: 0, modern: 0 },
     },
     Situation {
-        name: "takes a call back",
+        name: "cancels a call",
         capability: Capability::Undeclared,
         served: &["first:rwx"],
         steps: &[TakeBack(HOLDS), Call(TAKES, Prints("free\n"))],
@@ -110,7 +110,7 @@ pub(super) const OF_SERVE: [Situation; 7] = [
         asked: Asked::Times { legacy: 2, modern: 3 },
     },
     Situation {
-        name: "roots within those of the operator",
+        name: "roots within the operator's roots",
         capability: Capability::Declared,
         served: &["first", "third:ro"],
         steps: &[
@@ -123,7 +123,7 @@ pub(super) const OF_SERVE: [Situation; 7] = [
         asked: Asked::Times { legacy: 1, modern: 4 },
     },
     Situation {
-        name: "knows no roots, and the operator does",
+        name: "no roots capability, roots from the operator",
         capability: Capability::Undeclared,
         served: &["first", "second #2 ü%:ro"],
         steps: &[

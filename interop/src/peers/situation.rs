@@ -1,4 +1,4 @@
-//! What the clients of other languages are put through: each situation once, for all of them, with what must come of it.
+//! The situations that the clients in other languages go through, each with its expected outcome.
 
 use serde_json::{Value, json};
 
@@ -7,43 +7,44 @@ use super::step::Era;
 use super::step::Outcome::{Gives, Refused, Unanswered};
 use super::step::Step::{self, Announce, GiveUp, List, Read, ReadBesideList};
 
-/// Whether a client says that it has roots.
+/// Whether a client declares the `roots` capability.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Capability {
     Declared,
     Undeclared,
 }
 
-/// How often a client must have been asked.
+/// How often the client must have been asked for its roots.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Asked {
     Times {
         legacy: u64,
         modern: u64,
     },
-    /// Where a question fails it is asked again, when depends on the clock; and arguments that are wrong may be found out before it.
+    /// At least once. A request for roots that fails is repeated, how often depends on the clock; and invalid arguments may be refused
+    /// before roots are requested.
     Some,
 }
 
-/// One thing that happens between a client and a server.
+/// A conversation between a client and a server.
 #[derive(Debug)]
 pub(crate) struct Situation {
     pub(crate) name: &'static str,
     pub(super) capability: Capability,
-    /// The directories that a file server is started with, as on a command line. Other servers know no such.
+    /// The directories on the command line of a file server. Other servers ignore them.
     pub(super) served: &'static [&'static str],
     pub(super) steps: &'static [Step],
     pub(super) asked: Asked,
 }
 
-/// The directories that the stage has, each with a file that holds its name. The second has a name that needs care in a URI.
+/// The directories of the stage, each with a file that contains the directory's name. The second name needs escapes in a URI.
 pub(crate) const DIRECTORIES: [&str; 3] = ["first", "second #2 ü%", "third"];
 
 pub(super) const FIRST: &str = DIRECTORIES[0];
 pub(super) const SECOND: &str = DIRECTORIES[1];
 pub(super) const THIRD: &str = DIRECTORIES[2];
 
-/// The longest first: they wait more than they work.
+/// The situations, slowest first: those wait more than they work.
 pub(crate) const SITUATIONS: [Situation; 11] = [
     Situation {
         name: "never answers",
@@ -127,7 +128,7 @@ pub(crate) const SITUATIONS: [Situation; 11] = [
         asked: Asked::Times { legacy: 2, modern: 2 },
     },
     Situation {
-        name: "one that is missing",
+        name: "one missing root",
         capability: Capability::Declared,
         served: &[],
         steps: &[
@@ -138,7 +139,7 @@ pub(crate) const SITUATIONS: [Situation; 11] = [
         asked: Asked::Times { legacy: 1, modern: 2 },
     },
     Situation {
-        name: "answers that it knows no such method",
+        name: "answers that the method is unknown",
         capability: Capability::Declared,
         served: &[],
         steps: &[
@@ -151,7 +152,7 @@ pub(crate) const SITUATIONS: [Situation; 11] = [
         asked: Asked::Some,
     },
     Situation {
-        name: "answers that it failed",
+        name: "answers with an internal error",
         capability: Capability::Declared,
         served: &[],
         steps: &[Step::Answer(Error(-32603)), Read(FIRST, Unanswered(Error(-32603)))],
@@ -171,7 +172,7 @@ pub(crate) const SITUATIONS: [Situation; 11] = [
         asked: Asked::Some,
     },
     Situation {
-        name: "knows no roots",
+        name: "no roots capability",
         capability: Capability::Undeclared,
         served: &[],
         steps: &[Read(FIRST, Refused("no_roots"))],
@@ -180,29 +181,29 @@ pub(crate) const SITUATIONS: [Situation; 11] = [
 ];
 
 impl Situation {
-    /// The script for a client, on a stage that lies at `stage`.
+    /// The script for a client. `stage` is the path of the stage.
     pub(crate) fn script(&self, era: Era, stage: &str) -> Value {
-        let steps: Vec<Value> = self.steps.iter().filter_map(|step| step.script(era.spoken(), stage)).collect();
+        let steps: Vec<Value> = self.steps.iter().filter_map(|step| step.script(era.agreed(), stage)).collect();
         json!({"era": era.name(), "declares": self.capability == Capability::Declared, "steps": steps})
     }
 
-    /// The lines that the client must print, but for the last.
+    /// The lines that the client must print, except the last one.
     pub(crate) fn expected(&self, era: Era) -> Vec<Value> {
         let version = match era {
             Era::Legacy | Era::FallsBack => "2025-11-25",
             Era::Modern => "2026-07-28",
         };
-        let lines = self.steps.iter().flat_map(|step| step.lines(era.spoken()));
+        let lines = self.steps.iter().flat_map(|step| step.lines(era.agreed()));
         [json!({"version": version})].into_iter().chain(lines).collect()
     }
 
-    /// Whether a client must be asked at all.
+    /// Whether the client must be asked for its roots at all.
     pub(crate) fn is_asked(&self) -> bool {
         self.asked != Asked::Times { legacy: 0, modern: 0 }
     }
 
-    /// Whether `count` questions are as many as there must be.
-    pub(crate) fn was_asked_well(&self, era: Era, count: u64) -> bool {
+    /// Whether `count` requests for roots are the expected number.
+    pub(crate) fn was_asked_as_expected(&self, era: Era, count: u64) -> bool {
         match (self.asked, era) {
             (Asked::Times { legacy, .. }, Era::Legacy | Era::FallsBack) => count == legacy,
             (Asked::Times { modern, .. }, Era::Modern) => count == modern,
@@ -217,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_situation_says_what_to_do_and_what_must_come_of_it() {
+    fn a_situation_has_a_script_and_expected_lines() {
         let removed = SITUATIONS.iter().find(|situation| situation.name == "all removed").unwrap();
         let steps = json!([
             {"answer": {"roots": ["/stage/first"]}},
@@ -230,11 +231,11 @@ mod tests {
         assert_eq!(removed.script(Era::Modern, "/stage")["steps"].as_array().map(Vec::len), Some(4));
         let lines = [json!({"version": "2026-07-28"}), json!({"text": "first"}), json!({"code": "no_roots"})];
         assert_eq!(removed.expected(Era::Modern), lines);
-        assert!(removed.was_asked_well(Era::Legacy, 2) && !removed.was_asked_well(Era::Legacy, 1));
+        assert!(removed.was_asked_as_expected(Era::Legacy, 2) && !removed.was_asked_as_expected(Era::Legacy, 1));
     }
 
     #[test]
-    fn names_are_told_apart() {
+    fn names_are_unique() {
         let all: Vec<&Situation> = SITUATIONS.iter().chain(&OF_SERVE).collect();
         for (position, situation) in all.iter().enumerate() {
             assert!(all[..position].iter().all(|other| other.name != situation.name), "{}", situation.name);

@@ -1,4 +1,4 @@
-//! What clients of other languages do, as they are told it, and what they must print of it.
+//! The steps of a client in another language: its script, and the lines that it must print.
 
 use serde_json::{Value, json};
 
@@ -6,26 +6,26 @@ use Answer::{Error, Never, Roots};
 use Outcome::{Errs, Fails, Gives, Prints, Refused, RefusedWith, Says, Shows, Unanswered};
 use Step::{Announce, Call, CallDuring, Describe, GiveUp, Hear, List, Read, ReadBesideList, TakeBack};
 
-/// Stands for where the stage lies, in what is called and in what is expected.
+/// A placeholder for the path of the stage, in calls and in expected lines.
 pub(super) const STAGE: &str = "STAGE";
 
-/// Stands for any text, at either end of one that is expected.
+/// Matches any text, at the start or the end of an expected string.
 const ANYTHING: char = '…';
 
-/// The two ways in which roots reach a server.
+/// How a client's roots reach the server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Era {
-    /// The server asks, and the client says when something changed.
+    /// The server asks for the roots, and the client announces changes.
     Legacy,
-    /// The server answers with the question, and the client sends the call again. It is asked in every call.
+    /// The server answers each call with a request for the roots, and the client sends the call again with them.
     Modern,
-    /// The client looks for the modern era first, and finds a server of the legacy one.
+    /// The client tries the modern era first, but the server is legacy.
     FallsBack,
 }
 
 impl Era {
-    /// The era that client and server end up in.
-    pub(super) fn spoken(self) -> Era {
+    /// The era that the client and the server agree on.
+    pub(super) fn agreed(self) -> Era {
         match self {
             Era::Legacy | Era::FallsBack => Era::Legacy,
             Era::Modern => Era::Modern,
@@ -42,35 +42,35 @@ impl Era {
     }
 }
 
-/// What a client says when it is asked for its roots.
+/// How a client answers a request for its roots.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Answer {
     /// These directories of the stage.
     Roots(&'static [&'static str]),
     /// A JSON-RPC error.
     Error(i64),
-    /// Nothing, ever.
+    /// The client never answers.
     Never,
 }
 
-/// What must come of a call.
+/// The expected outcome of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Outcome {
-    /// The text of the file.
+    /// The contents of the file.
     Gives(&'static str),
     /// A refusal with this code.
     Refused(&'static str),
-    /// No roots, because of this answer. In the modern era the client's own call fails with it, and the server hears nothing.
+    /// No roots, because the client gave this answer. In the modern era, the call fails in the client and never reaches the server again.
     Unanswered(Answer),
-    /// This text, and the same as data.
+    /// This text, also as structured data.
     Says(&'static str),
-    /// This block of JSON, and the same as data.
+    /// This content block, as JSON, also as structured data.
     Shows(&'static str),
-    /// What a command printed, and the same as data.
+    /// This output of a command, also as structured data.
     Prints(&'static str),
-    /// A sentence for a model, without a code.
+    /// A failure with this message for the model, without a code.
     Fails(&'static str),
-    /// A refusal with this code and this sentence.
+    /// A refusal with this code and this message.
     RefusedWith(&'static str, &'static str),
     /// A JSON-RPC error.
     Errs(i64),
@@ -80,35 +80,35 @@ pub(crate) enum Outcome {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ToolCall(pub(super) &'static str, pub(super) &'static str);
 
-/// What a client does.
+/// One step of a client.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Step {
-    /// Lists the tools: an SDK then knows what their results must look like.
+    /// Lists the tools. From then on the SDK can validate their results.
     List,
-    /// Answers like this from now on.
+    /// Answers requests for its roots like this from now on.
     Answer(Answer),
-    /// Says that its roots changed; modern clients cannot.
+    /// Announces that its roots changed. Modern clients cannot.
     Announce,
     /// Reads a file of the stage.
     Read(&'static str, Outcome),
-    /// The same, but stops the call while it is being asked for its roots.
+    /// Reads a file of the stage, but cancels the call when it is asked for its roots.
     GiveUp(&'static str),
-    /// The same, and while it waits for that, lists the tools.
+    /// Reads a file of the stage, and lists the tools while it waits.
     ReadBesideList(&'static str, Outcome),
-    /// Lists the tools, compiles all their schemas, and looks at how the one that lists the roots is described, which differs by era.
+    /// Lists the tools, compiles all their schemas, and prints the description of `list_allowed_directories`, which differs by era.
     Describe { legacy: &'static str, modern: &'static str },
     /// Calls a tool.
     Call(ToolCall, Outcome),
-    /// The same, and as soon as it hears how far that is, it calls another.
+    /// Calls a tool, and calls another one at the first progress notification.
     CallDuring(ToolCall, Outcome, ToolCall, Outcome),
-    /// The same, but then takes the first back.
+    /// Calls a tool, and cancels the call at the first progress notification.
     TakeBack(ToolCall),
-    /// Waits until it hears that the tools are listed anew; a modern client hears that only where it listens for it.
+    /// Waits for `notifications/tools/list_changed`. A modern client gets it only if it subscribes, so it skips this step.
     Hear,
 }
 
 impl Step {
-    /// What a client is told, on a stage that lies at `stage`; none where there is nothing to do in this era.
+    /// The step in a client's script, or `None` if it does not exist in this era. `stage` is the path of the stage.
     pub(super) fn script(self, era: Era, stage: &str) -> Option<Value> {
         let file = |directory: &str| format!("{stage}/{directory}/file");
         match (self, era) {
@@ -134,7 +134,7 @@ impl Step {
         }
     }
 
-    /// What a client must print of it.
+    /// The lines that a client must print for this step.
     pub(super) fn lines(self, era: Era) -> Vec<Value> {
         match (self, era) {
             (Step::Answer(_) | Announce, _) | (Hear, Era::Modern) => vec![],
@@ -157,7 +157,7 @@ impl ToolCall {
     }
 }
 
-/// JSON of a table. What is none becomes no argument at all, and the case fails.
+/// Parses JSON from a table. Invalid JSON becomes null, and the case fails.
 fn written(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_default()
 }
@@ -189,7 +189,7 @@ impl Outcome {
     }
 }
 
-/// Whether a line is what was expected: the same, but for texts of which only a part is.
+/// Whether a line is as expected. Strings in `expected` may begin or end with [`ANYTHING`].
 pub(super) fn fits(seen: &Value, expected: &Value) -> bool {
     match (seen, expected) {
         (Value::String(seen), Value::String(expected)) => {
@@ -217,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_fits_where_all_of_it_does() {
+    fn a_line_fits_only_if_every_part_does() {
         let check = |seen: Value, expected: Value, expect: bool| {
             assert_eq!(fits(&seen, &expected), expect, "{seen} {expected}");
         };
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_modern_client_waits_for_no_news() {
+    fn a_modern_client_skips_hear() {
         assert_eq!((Hear.script(Era::Modern, ""), Hear.lines(Era::Modern)), (None, vec![]));
         assert_eq!(Hear.lines(Era::Legacy).len(), 1);
     }

@@ -1,5 +1,5 @@
-//! What a user has who follows the READMEs: `npx` and `uvx`, and a registry to fetch from. All of it comes from lock files and lies
-//! below `target/peers`.
+//! What a user who follows the READMEs has: `npx`, `uvx` and a package registry. Everything comes from lock files and is installed below
+//! `target/peers`.
 
 use std::ffi::OsString;
 use std::fs;
@@ -17,16 +17,16 @@ use taskkit::call::Call;
 use taskkit::form::Form;
 use taskkit::install::{Runtime, environment, once, runtimes};
 
-/// How many packages one call of npm fetches: it is ended if it takes too long.
+/// How many packages one npm command downloads: a command that takes too long is killed.
 const AT_ONCE: usize = 50;
 
-/// What is there.
+/// The installed programs and packages.
 #[derive(Debug)]
 pub(crate) struct Installed {
-    /// Copies of the programs: an ordinary user may not reach the directory that they were built in.
+    /// Copies of the programs: an ordinary user may have no access to the directory that they were built in.
     programs: TempDir,
     pub(super) registry: Arc<Registry>,
-    /// What the registry is made of.
+    /// The files that the registry serves.
     pub(crate) sources: Sources,
 }
 
@@ -36,7 +36,7 @@ impl Installed {
         self.programs.path().join("bin/rootward")
     }
 
-    /// Where programs are looked up.
+    /// The value of `PATH`.
     pub(crate) fn path(&self) -> Result<OsString> {
         let inherited = std::env::var_os("PATH").unwrap_or_default();
         let all = [self.programs.path().join("bin")].into_iter().chain(std::env::split_paths(&inherited));
@@ -44,20 +44,20 @@ impl Installed {
     }
 }
 
-/// A folder of `peers` that locks servers, and the files there that lock those of Python.
+/// A folder of `peers` with lock files of servers, and the names of its Python lock files.
 pub(crate) type Folder = (&'static str, &'static [&'static str]);
 
-/// The servers of the short form, and those that the long form has besides.
+/// The servers of the short form, and those that the long form adds.
 const SHORT: Folder = ("popular", &["requirements", "requirements-sqlite"]);
 const LONG: Folder = ("popular-long", &["requirements", "requirements-markitdown", "requirements-v1"]);
 
-/// One whose packages take more than a gigabyte.
+/// A server whose packages take more than a gigabyte.
 const LARGE: Folder = ("popular-large", &[]);
 
 /// The servers of `cargo xtask hub`.
 pub(crate) const OF_HUB: Folder = ("servers", &["requirements-uvx"]);
 
-/// Fetches what is not there yet for a form of the check and what else it needs, and builds the program under test.
+/// Downloads what a form of the check needs and does not have yet, and builds the program under test.
 pub(crate) fn run(top: &Path, form: Form, needed: &[Runtime], build: Call) -> Result<Installed> {
     fetch(top, if form == Form::Short { &[SHORT][..] } else { &[SHORT, LONG, LARGE] }, needed, build)
 }
@@ -89,7 +89,7 @@ pub(crate) fn fetch(top: &Path, folders: &[Folder], needed: &[Runtime], build: C
     Ok(Installed { programs, registry: Arc::new(Registry::read(&sources)?), sources })
 }
 
-/// The packages that a folder of `peers` locks, as the archives that npm downloads.
+/// Downloads the packages that a folder of `peers` locks, as npm archives. Returns their directory.
 fn archives(top: &Path, folder: &str) -> Result<PathBuf> {
     let source = top.join("peers").join(folder).join("package-lock.json");
     let target = top.join("target/peers").join(format!("{folder}-archives"));
@@ -97,7 +97,7 @@ fn archives(top: &Path, folder: &str) -> Result<PathBuf> {
     let names = specifiers(&lock)?;
     once(&target, &lock.to_string(), || {
         for names in names.chunks(AT_ONCE) {
-            // It prints a name for each package, which nobody needs.
+            // npm prints the name of each package. Ignore them.
             Call::npm("pack --silent --ignore-scripts").arguments(names).stdout(&target)?;
         }
         Ok(())

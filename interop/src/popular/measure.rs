@@ -1,4 +1,4 @@
-//! How much later than without Rootward a server answers that `npx` starts, where Rootward knows it from another project.
+//! How much Rootward delays the answers of a server that `npx` starts, when Rootward knows the server from another project.
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -17,7 +17,7 @@ use taskkit::call::Call;
 use taskkit::conversation::Said;
 use taskkit::form::Form;
 
-/// How many times as long the tools may take.
+/// How many times as long `tools/list` may take.
 const MOST: f64 = 1.1;
 
 const ROUNDS: usize = 15;
@@ -25,12 +25,12 @@ const ROUNDS: usize = 15;
 /// The servers: one that gets its directories as arguments, and one that does not.
 const MEASURED: [&str; 2] = ["server-filesystem with arguments", "server-memory"];
 
-/// Where the clock stops.
+/// When the clock stops.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Until {
-    /// At the list of tools, which may come from what is remembered.
+    /// At the list of tools, which Rootward may remember.
     Listed,
-    /// At the answer to a call, which only the server can give.
+    /// At the answer to a call, which comes from the server.
     Called,
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn run(top: &Path) -> Result<String> {
         let server = server.with_context(|| format!("no server is called `{name}`"))?;
         let stage = Stage::new(&installed, server, User::This)?;
         for wall in [Wall::Wrapped, Wall::Off] {
-            // Downloads the packages, and is what Rootward remembers.
+            // Downloads the packages, and lets Rootward learn the server.
             time(&stage, server, wall, Project::One, Until::Called)?;
         }
         for (until, what, bar) in [
@@ -69,19 +69,19 @@ pub(crate) fn run(top: &Path) -> Result<String> {
     Ok(format!("{machine}\n\n{table}"))
 }
 
-/// Nanoseconds from the start.
+/// Nanoseconds from the start of the server to `until`.
 fn time(stage: &Stage<'_>, server: &'static Server, wall: Wall, project: Project, until: Until) -> Result<f64> {
     let start = Start { project, wall, ..Start::of(server, Sharing::Client) };
     let began = Instant::now();
     let mut talk = stage.start(start)?;
     talk.tools()?;
     if until == Until::Called {
-        let call = server.calls.first().context("no call is known")?;
+        let call = server.calls.first().context("the server has no calls")?;
         let said = talk.call(call.tool, serde_json::from_str(&stage.fill(call.arguments, project))?)?;
         ensure!(matches!(said, Said::Result(_)), "`{}` said {said:?}", call.tool);
     }
     let taken = began.elapsed();
-    // How a server ends that is still starting does not matter here.
+    // A server that is still starting may fail to end cleanly. That does not matter here.
     let _ = talk.end();
     Ok(taken.as_secs_f64() * 1e9)
 }

@@ -1,7 +1,7 @@
-//! A package registry on this machine, for `npx` and `uvx`. It knows the locked packages and no others, and counts downloads.
+//! A package registry on this machine, for `npx` and `uvx`. It serves only the locked packages, and counts downloads.
 //!
-//! With it the commands of a README run word for word (`npx -y NAME`, `NAME@latest`), without a network, and always start the
-//! versions that the lock files name.
+//! With it, the commands of a README run unchanged (`npx -y NAME`, `NAME@latest`), without a network, and always start the
+//! locked versions.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -17,11 +17,11 @@ use serde_json::{Value, json};
 
 use super::service;
 
-/// How many seconds a client may keep an index, and a package. The public registries say about the same.
+/// How many seconds a client may cache an index, and a package. The public registries use similar values.
 const INDEX_LASTS: u32 = 300;
 const PACKAGE_LASTS: u32 = 31_536_000;
 
-/// What a registry is made of.
+/// The files that a registry serves.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Sources {
     /// Lock files of npm.
@@ -52,9 +52,9 @@ impl Sources {
 /// The packages.
 #[derive(Debug)]
 pub(super) struct Registry {
-    /// npm's packages by name, each with the versions that the lock file names.
+    /// npm packages by name, each with its locked versions.
     packages: BTreeMap<String, Package>,
-    /// The directories with the files: archives of npm's packages, wheels of Python's.
+    /// The directories with the files: npm archives and Python wheels.
     files: Vec<PathBuf>,
 }
 
@@ -64,7 +64,7 @@ struct Package {
     versions: BTreeMap<String, Value>,
 }
 
-/// The registry at an address of its own.
+/// The registry, served at an address.
 #[derive(Debug)]
 pub(crate) struct Served {
     /// Without a slash at its end.
@@ -72,7 +72,7 @@ pub(crate) struct Served {
     downloads: Arc<Mutex<Vec<String>>>,
 }
 
-/// What is sent back.
+/// The body of a response and its headers.
 struct Answer {
     kind: &'static str,
     body: Vec<u8>,
@@ -118,7 +118,7 @@ impl Registry {
             part = part.or_else(|| range(&line));
             body = length(&line).unwrap_or(body);
         }
-        // A connection that is closed with something unread loses the answer, too.
+        // Closing a connection that has unread data would lose the response, too.
         std::io::copy(&mut reader.take(body), &mut std::io::sink())?;
         let mut words = request.split(' ');
         let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
@@ -127,7 +127,7 @@ impl Registry {
             return stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
         };
         let Answer { kind, body, lasts } = answer;
-        // uv reads what a wheel says about itself by parts, and downloads it only if it needs it.
+        // uv reads a wheel's metadata with range requests, and downloads the wheel only if it needs it.
         let is_download = method == "GET" && part.is_none();
         let whole = body.len();
         let (status, part) = match part {
@@ -166,7 +166,7 @@ impl Registry {
         Some(Answer { kind, body: body.into(), lasts: INDEX_LASTS })
     }
 
-    /// What npm calls a packument.
+    /// The index of an npm package, which npm calls a packument.
     fn index_of_npm(&self, path: &str, url: &str) -> Option<String> {
         let name = path.replace("%2f", "/").replace("%2F", "/");
         let package = self.packages.get(&name)?;
@@ -199,7 +199,7 @@ impl Served {
     }
 }
 
-/// The first and the last byte that a line of a request's head asks for.
+/// The first and the last byte of a request, if this header line is its `Range`.
 fn range(line: &str) -> Option<(usize, usize)> {
     let (name, value) = line.split_once(':')?;
     let (from, to) =
@@ -207,19 +207,19 @@ fn range(line: &str) -> Option<(usize, usize)> {
     Some((from.parse().ok()?, to.parse().ok()?))
 }
 
-/// How long the body of a request is, if this line of its head says so.
+/// The length of the request's body, if this header line is its `Content-Length`.
 fn length(line: &str) -> Option<u64> {
     let (name, value) = line.split_once(':')?;
     name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse().ok())?
 }
 
-/// A lock file of npm.
+/// Reads an npm lock file.
 pub(super) fn read_lock(lock: &Path) -> Result<Value> {
     let text = fs::read_to_string(lock).with_context(|| format!("cannot read `{}`", lock.display()))?;
     serde_json::from_str(&text).with_context(|| format!("`{}` is not JSON", lock.display()))
 }
 
-/// The packages that a lock file of npm names, as its own index has them.
+/// The packages of an npm lock file, as npm's index describes them.
 fn packages(lock: &Value) -> Result<BTreeMap<String, Package>> {
     let mut packages = BTreeMap::new();
     for (place, entry) in locked(lock)? {
@@ -230,7 +230,7 @@ fn packages(lock: &Value) -> Result<BTreeMap<String, Package>> {
         let package = packages
             .entry(name.to_owned())
             .or_insert_with(|| Package { latest: version.to_owned(), versions: BTreeMap::new() });
-        // Deeper places hold what others need in an older version.
+        // Nested entries are older versions that other packages need.
         if place == format!("node_modules/{name}") {
             version.clone_into(&mut package.latest);
         }
@@ -239,13 +239,13 @@ fn packages(lock: &Value) -> Result<BTreeMap<String, Package>> {
     Ok(packages)
 }
 
-/// The packages of a lock file, each with the place that npm would install it to.
+/// The packages of a lock file, each with the path that npm would install it to.
 fn locked(lock: &Value) -> Result<impl Iterator<Item = (&str, &Value)>> {
     let packages = lock["packages"].as_object().context("the lock file names no packages")?;
     Ok(packages.iter().map(|(place, entry)| (place.as_str(), entry)).filter(|(place, _)| !place.is_empty()))
 }
 
-/// The words by which npm fetches what a lock file names for this machine.
+/// The npm arguments, as `NAME@VERSION`, for the packages of a lock file that fit this machine.
 pub(super) fn specifiers(lock: &Value) -> Result<Vec<String>> {
     let version = |entry: &Value| entry["version"].as_str().unwrap_or_default().to_owned();
     let all = locked(lock)?.filter(|(_, entry)| is_for_this_machine(entry));
@@ -253,13 +253,13 @@ pub(super) fn specifiers(lock: &Value) -> Result<Vec<String>> {
     Ok(all.collect::<std::collections::BTreeSet<_>>().into_iter().collect())
 }
 
-/// The name of a package. The place has another one if it is installed by an alias.
+/// The name of a package. It differs from the path if the package is installed under an alias.
 fn name_of<'l>(place: &'l str, entry: &'l Value) -> &'l str {
     let at_place = || place.rsplit_once("node_modules/").map_or(place, |(_, name)| name);
     entry["name"].as_str().unwrap_or_else(at_place)
 }
 
-/// Whether npm would install a package here: programs come in packages for one platform each.
+/// Whether npm would install a package on this machine. Some packages are for one platform.
 fn is_for_this_machine(entry: &Value) -> bool {
     let cpu = match std::env::consts::ARCH {
         "x86_64" => "x64",
@@ -274,18 +274,18 @@ fn is_for_this_machine(entry: &Value) -> bool {
     fits("os", "linux") && fits("cpu", cpu) && fits("libc", "glibc")
 }
 
-/// The file that `npm pack` makes of a package.
+/// The name of the file that `npm pack` writes for a package.
 fn archive(name: &str, version: &str) -> String {
     format!("{}-{version}.tgz", name.trim_start_matches('@').replace('/', "-"))
 }
 
-/// The project of a wheel, in the spelling that clients ask for.
+/// The project name of a wheel, in the normalized form that clients request.
 fn project(file: &str) -> Option<String> {
     let stem = file.strip_suffix(".whl")?;
     Some(stem.split('-').next()?.to_lowercase().replace(['_', '.'], "-"))
 }
 
-/// A name that stays in its directory.
+/// The name, unless it could leave its directory.
 fn plain(name: &str) -> Option<&str> {
     (!name.contains('/') && !name.starts_with('.')).then_some(name)
 }
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn sources_survive_their_way_in() {
+    fn sources_survive_json() {
         let sources = Sources { locks: vec!["/a/lock".into()], files: vec!["/b".into(), "/c".into()] };
         assert_eq!(Sources::from_json(&sources.to_json()).unwrap(), sources);
         assert!(Sources::from_json(&json!({"locks": []})).is_err());
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn wheels_are_found_by_their_project() {
+    fn wheels_are_found_by_project() {
         let directory = tempfile::tempdir().unwrap();
         let file = "Mcp_Server.git-1.0-py3-none-any.whl";
         fs::write(directory.path().join(file), "wheel").unwrap();

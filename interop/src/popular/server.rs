@@ -1,4 +1,4 @@
-//! What a row of the check says about a server.
+//! A row of the check: a server, its calls and its expected answers.
 
 use taskkit::form::Form;
 
@@ -11,11 +11,11 @@ pub(super) struct ToolCall {
     pub(super) answer: Answer,
 }
 
-/// What a call is answered with. The text is part of what is said.
+/// The expected answer to a call. Its text must contain this string.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Answer {
     Result(&'static str),
-    /// The server's own error. Some servers can do nothing else without leaving this machine.
+    /// The server's own error. Some servers can do nothing else without the internet.
     Error(&'static str),
 }
 
@@ -23,34 +23,34 @@ pub(super) enum Answer {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Server {
     pub(super) name: &'static str,
-    /// The shipped recipe that it must work with, if there is one.
+    /// The shipped recipe that the server must work with, if there is one.
     pub(super) recipe: Option<&'static str>,
-    /// The README's command. `$PROJECT` is the user's project, `$OTHER` another one that is not shared, `$OUTSIDE` a directory that is not
-    /// shared, `$URL` and `$PORT` a service on this machine.
+    /// The README's command. `$PROJECT` is the user's project, `$OTHER` another project, which is not shared, `$OUTSIDE` a directory that
+    /// is not shared, `$URL` and `$PORT` a service on this machine.
     pub(super) command: &'static str,
-    /// The README's `env` block. The recipe passes each variable on.
+    /// The README's `env` block. The recipe passes these variables.
     pub(super) environment: &'static [(&'static str, &'static str)],
-    /// Variables of it that no recipe passes: the user names them by `--env`.
+    /// The variables among them that the recipe does not pass, so the user names them with `--env`.
     pub(super) passed: &'static [&'static str],
     /// Files in the project before the server starts.
     pub(super) files: &'static [(&'static str, &'static str)],
-    /// How many tools the locked version has.
+    /// The number of tools in the locked version.
     pub(super) tools: usize,
-    /// Calls that are answered alike every time.
+    /// Calls that get the same answer every time.
     pub(super) calls: &'static [ToolCall],
-    /// Calls with a path outside.
+    /// Calls with a path outside the roots.
     pub(super) refused: &'static [ToolCall],
-    /// Files in the project that the calls make.
+    /// Files in the project that the calls create.
     pub(super) makes: &'static [&'static str],
-    /// How it ends when its input does.
+    /// The possible exit codes after its input is closed.
     pub(super) ends: &'static [i32],
-    /// What is needed besides its package.
+    /// What the server needs besides its package.
     pub(super) needs: Needs,
-    /// The shortest form of the check that starts it.
+    /// The shortest form of the check that runs the server.
     pub(super) form: Form,
-    /// How often it is started.
+    /// How often the check starts the server.
     pub(super) starts: Starts,
-    /// What is checked besides that it starts.
+    /// More checks.
     pub(super) also: &'static [Extra],
 }
 
@@ -60,38 +60,38 @@ pub(super) enum Needs {
     Nothing,
     /// Debian's Chromium.
     Browser,
-    /// Minutes for the download of its package.
+    /// Minutes to download its package.
     Time,
 }
 
 /// How often a server is started.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Starts {
-    /// For each way of sharing directories: a first time, again, and in another project; downloads are counted.
+    /// For each way of sharing directories: a first time, again, and in another project. Downloads are counted.
     Often,
     /// Once for each way of sharing directories.
     Once,
 }
 
-/// What a person saw go wrong with a server that starts.
+/// Problems that users had with servers that do start.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Extra {
     /// No recipe passes the variables, and the user forgot `--env`: standard error names each variable.
     KeysForgotten,
-    /// The user names what the variables begin with: `--env 'PREFIX_*'`.
+    /// The user passes the variables by prefix: `--env 'PREFIX_*'`.
     KeysByPrefix,
     /// The client drops the `--` before the command, as `gemini mcp add` and the MCP Inspector do.
     NoDashes,
-    /// A client that sends paths of its own in `_meta` and shows its model only a result's data, as Codex does.
+    /// The client sends its own paths in `_meta` and shows its model only the structured data of a result, as Codex does.
     Codex { call: ToolCall, refused: ToolCall },
-    /// A client that shares nothing, and no `--root`: a refusal says so.
+    /// The client shares nothing, and there is no `--root`: the refusal says so.
     NothingShared { refused: ToolCall },
-    /// Without Rootward, the server carries these calls out, with a path outside the roots. Behind Rootward, [`Server::refused`] or
-    /// [`Server::calls`] shows that it does not.
+    /// Without Rootward, the server carries out these calls, which name a path outside the roots. With Rootward it does not, as
+    /// [`Server::refused`] or [`Server::calls`] shows.
     AcceptsByItself { calls: &'static [ToolCall] },
-    /// Calls that do something once, in one start.
+    /// Calls that work only once, so they have a separate case.
     Once { name: &'static str, calls: &'static [ToolCall] },
-    /// What it is told, it knows at the next start in this project, and not in another.
+    /// The server remembers `told` at the next start in this project, and does not know it in another.
     Remembers { told: ToolCall, recalled: ToolCall },
 }
 
@@ -103,18 +103,18 @@ pub(super) const fn fails(tool: &'static str, arguments: &'static str, text: &'s
     ToolCall { tool, arguments, answer: Answer::Error(text) }
 }
 
-/// A call that is refused because of a path outside.
+/// A call that Rootward refuses because of a path outside the roots.
 pub(super) const fn outside(tool: &'static str, arguments: &'static str) -> ToolCall {
     fails(tool, arguments, OUTSIDE)
 }
 
-/// What a refusal of a path outside says.
+/// Part of the refusal of a path outside the roots.
 const OUTSIDE: &str = "is outside every root";
 
-/// What a refusal says where nothing is shared.
+/// Part of the refusal if nothing is shared.
 pub(super) const NOTHING_SHARED: &str = "this client shared no directories";
 
-/// What most servers have. A session ends with the server's own code, or by the signal that Rootward sends to a server that takes its time.
+/// The defaults. A session ends with the server's own exit code, or with 143 if Rootward has to send SIGTERM to a slow server.
 pub(super) const PLAIN: Server = Server {
     name: "",
     recipe: None,
@@ -134,7 +134,7 @@ pub(super) const PLAIN: Server = Server {
 };
 
 impl Server {
-    /// What the name of the file begins with that its own package is downloaded as.
+    /// The prefix of the file that the server's own package is downloaded as.
     pub(super) fn package(&self) -> Option<String> {
         let named = |word: &&str| word.starts_with('@') || word.starts_with("mcp-");
         let name = self.command.split(' ').find(named)?.trim_end_matches("@latest");
@@ -144,7 +144,7 @@ impl Server {
         })
     }
 
-    /// Whether the command differs from project to project: then it is another memory.
+    /// Whether the command differs from project to project. If so, Rootward remembers each separately.
     pub(super) fn names_project(&self) -> bool {
         self.command.contains("$PROJECT")
     }

@@ -1,17 +1,17 @@
-//! What the services say that some servers speak for, so that no call leaves this machine; and a page.
+//! Fake answers of the services that some servers call, so that no call leaves this machine; and a web page.
 
-/// What the documentation says.
+/// The text of Context7's documentation.
 pub(super) const DOCUMENTATION: &str = "a hook remembers its state";
 
-/// What the page says.
+/// The text of the web page.
 pub(super) const SENTENCE: &str = "a page on this machine";
 
-/// A page of HTML with enough text to be taken for an article.
+/// An HTML page with enough text to be recognized as an article.
 const PAGE: &str = "<!DOCTYPE html><html><head><title>local</title></head><body><article><h1>a page on this machine</h1>\
     <p>It says the same again and again, because programs that look for articles overlook short ones. It says the same again and again, \
     because programs that look for articles overlook short ones.</p></article></body></html>";
 
-/// A page.
+/// A response.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Page {
     pub(super) kind: &'static str,
@@ -22,27 +22,27 @@ const fn json(body: &'static str) -> Page {
     Page { kind: "application/json", body }
 }
 
-/// The page at a path, if a service has it.
+/// The response for a path, if there is one.
 pub(super) fn answer(path: &str) -> Option<Page> {
     Some(match path {
         "/page" => Page { kind: "text/html", body: PAGE },
-        // Browsers ask for it.
+        // Browsers request it.
         "/favicon.ico" => Page { kind: "image/x-icon", body: "" },
-        // Context7: what a library's documentation says about a question.
+        // Context7: a library's documentation on a question.
         "/v2/context" => Page { kind: "text/plain", body: DOCUMENTATION },
         // Grafana: the data sources.
         "/api/datasources" => {
             json(r#"[{"id": 1, "uid": "u", "name": "the only source", "type": "loki", "isDefault": true}]"#)
         }
-        // Firecrawl: a page as it read it.
+        // Firecrawl: a page as Markdown.
         "/v2/scrape" => {
             json(r#"{"success": true, "data": {"markdown": "the text of a page", "metadata": {"statusCode": 200}}}"#)
         }
-        // Notion: who asks.
+        // Notion: the current user.
         "/v1/users/me" => json(r#"{"object": "user", "id": "1", "type": "bot", "name": "the only robot"}"#),
         // Supabase: the answer to a query.
         "/v1/projects/abc/database/query" => json(r#"[{"answer": 42}]"#),
-        // Jira: an issue, and what fields there are.
+        // Jira: an issue, and the list of fields.
         "/rest/api/2/issue/KEY-1" => json(
             r#"{"id": "1", "key": "KEY-1", "self": "x", "fields": {"summary": "the only issue", "status": {"name": "Open"}}}"#,
         ),

@@ -1,4 +1,4 @@
-//! A user with two projects, and a client in one of them that starts a server behind `rootward wrap`.
+//! A user with two projects. A client in one of them starts a server behind `rootward wrap`.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -16,29 +16,29 @@ use super::registry::Served;
 use super::server::{Needs, Server};
 use taskkit::conversation::{Conversation, Roots};
 
-/// A user that owns nothing.
+/// The user id of `nobody`.
 const NOBODY: u32 = 65534;
 
 /// How long a client waits for each message.
 const PATIENCE: Duration = Duration::from_mins(3);
 
-/// The same where a very large package is fetched meanwhile: as long as Rootward lets a fetch take.
+/// The same while a very large package is downloaded: Rootward's own limit for a download.
 const PATIENCE_WITH_LARGE: Duration = Duration::from_mins(10);
 
-/// The script of the one server that lies in the project.
+/// The script of the server that is part of the project.
 const SCRIPT: &str = include_str!("../../../peers/popular/server.py");
 
-/// Who runs it all.
+/// The user who runs the client and the server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum User {
-    /// Whoever runs this program.
+    /// The user who runs this program.
     This,
-    /// Where that is the superuser: one who is not.
+    /// `nobody`, if this program runs as root.
     Ordinary,
 }
 
 impl User {
-    /// What the name of a case says about this user.
+    /// The user's part of a case name.
     pub(super) fn name(self) -> &'static str {
         match self {
             User::This => "",
@@ -47,16 +47,16 @@ impl User {
     }
 }
 
-/// Who says which directories the server gets.
+/// Who chooses the directories that the server gets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Sharing {
     /// The client, by its roots.
     Client,
     /// The client, within what `--root` names.
     ClientWithinRoot,
-    /// `--root` alone: the client knows no roots.
+    /// `--root` alone: the client does not support roots.
     Root,
-    /// Nobody: the client knows no roots, and there is no `--root`.
+    /// Nobody: the client does not support roots, and there is no `--root`.
     Nobody,
 }
 
@@ -71,23 +71,23 @@ pub(super) enum Project {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Wall {
     Wrapped,
-    /// The control: what the server does without Rootward.
+    /// The control: the server without Rootward.
     Off,
 }
 
-/// What stands between `wrap` and the server's command.
+/// Whether `--` is between `wrap` and the server's command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Dashes {
     Kept,
     Dropped,
 }
 
-/// Who passes the server's variables on.
+/// Who passes the server's variables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Keys {
-    /// The recipe; the user those that no recipe knows.
+    /// The recipe; the user passes those that the recipe does not know.
     Passed,
-    /// The user, by what their names begin with, up to the first `_`. No recipe is used.
+    /// The user, by the prefix up to the first `_`. No recipe is used.
     PassedByPrefix,
     /// Nobody. No recipe is used.
     Forgotten,
@@ -105,7 +105,7 @@ pub(super) struct Start {
 }
 
 impl Start {
-    /// A start as the documentation tells the user to write it.
+    /// A start as the documentation recommends it.
     pub(super) fn of(server: &'static Server, sharing: Sharing) -> Start {
         Start { server, sharing, project: Project::One, dashes: Dashes::Kept, keys: Keys::Passed, wall: Wall::Wrapped }
     }
@@ -121,7 +121,7 @@ pub(super) struct Stage<'i> {
 }
 
 impl Stage<'_> {
-    /// The directories of a user whose projects hold what the server needs there.
+    /// Creates the user's directories. Both projects contain the files that the server needs.
     pub(super) fn new<'i>(installed: &'i Installed, server: &Server, user: User) -> Result<Stage<'i>> {
         let directory = tempfile::Builder::new().prefix("popular-").tempdir()?;
         let stage = Stage { installed, directory, user, served: installed.registry.serve()? };
@@ -163,15 +163,17 @@ impl Stage<'_> {
         })
     }
 
-    /// Makes this a directory of the user's.
+    /// Makes the user the owner of a directory.
     fn give(&self, directory: &Path) -> Result<()> {
         match self.user {
             User::This => Ok(()),
-            User::Ordinary => chown(directory, Some(NOBODY), Some(NOBODY)).context("cannot give a directory away"),
+            User::Ordinary => {
+                chown(directory, Some(NOBODY), Some(NOBODY)).context("cannot change the owner of a directory")
+            }
         }
     }
 
-    /// A program that the user runs, with nothing in its environment that a test did not choose.
+    /// A program that the user runs, with a clean environment.
     fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         command.env_clear().env("HOME", self.path("home")).envs(self.installed.path().map(|path| ("PATH", path)));
@@ -181,7 +183,7 @@ impl Stage<'_> {
         command
     }
 
-    /// Puts directories and addresses where their names stand.
+    /// Replaces the placeholders by directories and addresses.
     pub(super) fn fill(&self, text: &str, project: Project) -> String {
         let [project, outside] = [self.project(project), self.path("outside")].map(|path| path.display().to_string());
         let port = self.served.url.rsplit(':').next().unwrap_or_default();
@@ -192,11 +194,11 @@ impl Stage<'_> {
             .replace("$PORT", port)
     }
 
-    /// The files must be there that the calls of a server make; the next start makes them again.
+    /// The files that a server's calls create must exist. Deletes them, so that the next start must create them again.
     pub(super) fn judge_made(&self, server: &Server, project: Project) -> Result<()> {
         for name in server.makes {
             let file = self.project(project).join(name);
-            let length = fs::metadata(&file).with_context(|| format!("`{name}` was not made"))?.len();
+            let length = fs::metadata(&file).with_context(|| format!("`{name}` was not created"))?.len();
             ensure!(length > 0, "`{name}` is empty");
             fs::remove_file(file)?;
         }
@@ -226,7 +228,7 @@ impl Stage<'_> {
         Conversation::start_with_patience(command, roots, patience)
     }
 
-    /// What the user puts before the server's command.
+    /// The words that the user puts before the server's command.
     fn wrap(&self, start: Start) -> Vec<OsString> {
         let mut words = vec![self.installed.rootward().into(), "wrap".into()];
         if start.keys != Keys::Passed {

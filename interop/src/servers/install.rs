@@ -1,4 +1,4 @@
-//! The servers, installed below `target/peers` from lock files, and directories that stand for a user's own.
+//! Installs the servers below `target/peers` from lock files, with a home directory for tests.
 
 use std::path::{Path, PathBuf};
 
@@ -8,33 +8,33 @@ use taskkit::built;
 use taskkit::call::Call;
 use taskkit::install::{Runtime, environment, node, once, packages, runtimes};
 
-/// Where everything is.
+/// The paths of what is installed.
 #[derive(Debug)]
 pub(crate) struct Installed {
     /// The program under test.
     pub(crate) rootward: PathBuf,
-    /// A server that needs no library of the system.
+    /// A statically linked server.
     pub(crate) fixed: PathBuf,
     pub(crate) node: PathBuf,
     /// The `node_modules` with the servers.
     pub(crate) modules: PathBuf,
     pub(crate) python: PathBuf,
     pub(crate) uvx: PathBuf,
-    /// The locked packages as files, for `uvx` to take them from.
+    /// The locked packages as wheels, for `uvx`.
     pub(crate) wheels: PathBuf,
-    /// What stands for the user's home, so that no test touches that.
+    /// The home directory of the tests, so that none touches the user's.
     pub(crate) home: PathBuf,
-    /// The registry that npm knows from settings which a confined command does not see.
+    /// The registry from npm's settings, which a confined command cannot read.
     pub(crate) registry: String,
 }
 
-/// Installs what is not there yet.
+/// Installs what is missing.
 pub(crate) fn run(top: &Path) -> Result<Installed> {
     runtimes(top, &[Runtime::Node, Runtime::Python])?;
     let [rootward] = built::programs(top, Call::cargo("build -p rootward --bin rootward"), ["rootward"])?;
     let python = environment(top, "servers-python", "servers/requirements.txt")?;
     let home = top.join("target/peers/servers-home");
-    std::fs::create_dir_all(&home).context("cannot make `target/peers/servers-home`")?;
+    std::fs::create_dir_all(&home).context("cannot create `target/peers/servers-home`")?;
     Ok(Installed {
         rootward,
         fixed: fixed(top)?,
@@ -48,8 +48,8 @@ pub(crate) fn run(top: &Path) -> Result<Installed> {
     })
 }
 
-/// The smallest server, with the C library in it. A directory of its own, so that the flag does not rebuild everything back
-/// and forth; a target, because procedural macros cannot be built this way.
+/// Builds `minimal-server` with a static C library. The separate target directory keeps the flag from rebuilding everything
+/// back and forth. The explicit target is necessary because procedural macros cannot be built with this flag.
 fn fixed(top: &Path) -> Result<PathBuf> {
     let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
     let build = Call::cargo("build -p minimal-server --target-dir target/static --target").arguments([target]);
@@ -58,7 +58,7 @@ fn fixed(top: &Path) -> Result<PathBuf> {
     Ok(program)
 }
 
-/// The files of the packages that the file `requirements` of `peers` locks, in the folder `name`.
+/// Downloads the packages that `requirements`, a file of `peers`, locks into the folder `name`. Returns that folder.
 pub(crate) fn wheels(top: &Path, python: &Path, requirements: &str, name: &str) -> Result<PathBuf> {
     let (source, target) = (top.join("peers").join(requirements), top.join("target/peers").join(name));
     let lock = std::fs::read_to_string(&source).with_context(|| format!("cannot read `{}`", source.display()))?;

@@ -1,4 +1,4 @@
-//! The servers, how each is started, what it must be able to do in its root, and what it would do outside if it could.
+//! The servers: how each is started, what it must be able to do in its root, and what it would do outside if it could.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -14,9 +14,9 @@ pub(super) enum Way {
     Npx,
     Python,
     Uvx,
-    /// A program that needs no library of the system.
+    /// A statically linked program.
     Fixed,
-    /// A shell, with programs of the system.
+    /// A shell that runs system programs.
     Bash,
 }
 
@@ -33,31 +33,31 @@ impl Way {
     }
 }
 
-/// A call of a tool. In its arguments `$ROOT` and `$OUTSIDE` stand for directories.
+/// A call of a tool. `$ROOT`, `$OUTSIDE` and `$URL` in its arguments are placeholders.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Act {
     pub(super) tool: &'static str,
     pub(super) arguments: &'static str,
-    /// What its answer holds if it was done.
+    /// Text in the answer that proves that the call was carried out.
     pub(super) proof: &'static str,
 }
 
-/// How a server is spoken with.
+/// How the check talks to a server.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Talk {
-    /// Tools: what must work, and what must work without the wall only.
+    /// With calls: those that must always work, and those that must work only if the server is not confined.
     Mcp { inside: &'static [Act], outside: &'static [Act] },
-    /// A script: what it must print, and what it must print without the wall only.
+    /// With a script: what it must always print, and what it must print only if it is not confined.
     Script { text: &'static str, inside: &'static [&'static str], outside: &'static [&'static str] },
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Server {
     pub(super) name: &'static str,
-    /// The package, or the module.
+    /// The npm or Python package.
     package: &'static str,
     arguments: &'static [&'static str],
-    /// A variable that is passed on by name.
+    /// A variable that is passed with `--env`.
     pub(super) variable: Option<(&'static str, &'static str)>,
     pub(super) ways: &'static [Way],
     pub(super) talk: Talk,
@@ -80,7 +80,7 @@ pub(super) const SERVERS: &[Server] = &[
     Server {
         name: "server-filesystem",
         package: "@modelcontextprotocol/server-filesystem",
-        // The server itself is told that both are open: only the wall stands before the second.
+        // The server allows both directories, so only Rootward protects the second.
         arguments: &[".", "../outside"],
         variable: None,
         ways: &[Way::Node, Way::Npx],
@@ -117,7 +117,7 @@ pub(super) const SERVERS: &[Server] = &[
                 act("echo", r#"{"message": "hello"}"#, "hello"),
                 act("get-sum", r#"{"a": 2, "b": 3}"#, "5"),
                 act("get-env", "{}", "PATH"),
-                // By its end the server has asked for its roots, and does not wait for an answer when it is left.
+                // This ends after the server has requested the roots. Otherwise the server would still wait for them when its input closes.
                 act("trigger-long-running-operation", r#"{"duration": 1, "steps": 1}"#, "completed"),
             ],
             outside: &[act("get-env", "{}", super::TOKEN)],
@@ -180,7 +180,7 @@ pub(super) const SERVERS: &[Server] = &[
     Server {
         name: "mcp-server-fetch",
         package: "mcp-server-fetch",
-        // It fetches nothing from its own machine otherwise.
+        // Otherwise it refuses addresses on this machine.
         arguments: &["--allow-private-ips"],
         variable: None,
         ways: &[Way::Python, Way::Uvx],
@@ -205,7 +205,7 @@ pub(super) const SERVERS: &[Server] = &[
         ways: &[Way::Bash],
         talk: Talk::Script {
             text: r#"
-                # What git lets a hook print goes to its standard error.
+                # git sends the output of a hook to standard error.
                 inside() {
                     set -e
                     git init -q work && cd work
@@ -238,11 +238,11 @@ pub(super) const SERVERS: &[Server] = &[
 ];
 
 impl Server {
-    /// The command that starts it.
+    /// The command that starts the server.
     pub(super) fn command(&self, way: Way, installed: &Installed) -> Result<Vec<OsString>> {
         let mut words: Vec<OsString> = match way {
             Way::Node => vec![installed.node.clone().into(), script(&installed.modules.join(self.package))?],
-            // The version that is locked. What that version needs is resolved when it is first fetched.
+            // The locked version. npx resolves its dependencies at the first download.
             Way::Npx => {
                 let version = manifest(&installed.modules.join(self.package))?["version"].as_str().map(str::to_owned);
                 let version = version.with_context(|| format!("`{}` has no version", self.package))?;
@@ -267,7 +267,7 @@ fn manifest(package: &Path) -> Result<serde_json::Value> {
     Ok(serde_json::from_str(&text)?)
 }
 
-/// The script behind a package's one command.
+/// The script of a package's only command.
 fn script(package: &Path) -> Result<OsString> {
     let manifest = manifest(package)?;
     let script = manifest["bin"].as_object().and_then(|commands| commands.values().next()?.as_str());

@@ -1,4 +1,4 @@
-//! A page on this machine, for a server that fetches pages.
+//! A web page on this machine, for a server that fetches pages.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -6,16 +6,16 @@ use std::thread;
 
 use anyhow::{Context, Result};
 
-/// What the page says.
+/// The text of the page.
 pub(super) const PAGE: &str = "a page on this machine";
 
-/// Serves the page for as long as this process lives; where it is.
+/// Serves the page for as long as this process lives. Returns its address.
 pub(super) fn serve() -> Result<String> {
     let listener = TcpListener::bind("127.0.0.1:0").context("cannot listen on this machine")?;
     let url = format!("http://{}/page", listener.local_addr()?);
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            // Whoever turns away did not want the page.
+            // An error means that the client hung up and does not want the page.
             thread::spawn(move || answer(stream));
         }
     });
@@ -28,11 +28,11 @@ fn answer(mut stream: TcpStream) -> std::io::Result<()> {
     while lines.next().transpose()?.is_some_and(|line| !line.is_empty()) {}
     let (status, body) = match request.split(' ').nth(1) {
         Some("/page") => ("200 OK", PAGE),
-        // Also of `robots.txt` there is none, which allows everything.
+        // No `robots.txt` means that everything is allowed.
         _ => ("404 Not Found", ""),
     };
     let length = body.len();
-    // Plain text: what takes a page of HTML apart installs itself anew where it may write to its own place.
+    // Plain text: the library that parses HTML would reinstall itself if it could write to its own directory.
     write!(
         stream,
         "HTTP/1.1 {status}\r\nContent-Type: text/plain\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"

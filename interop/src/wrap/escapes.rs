@@ -1,7 +1,8 @@
 //! The escape corpus through `rootward wrap`.
 //!
-//! Not confined, before a file server that was given everything: only what `rootward wrap` reads in a call stands before the disk.
-//! Confined, before a server that goes straight to each path, in calls in which no path can be read: only the kernel does.
+//! The first run is not confined, with a file server that has access to everything: only the check of the calls protects the disk.
+//! The second run is confined, with a server that opens any path, in calls whose paths Rootward cannot read: only the kernel protects
+//! the disk.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -25,13 +26,13 @@ use taskkit::conversation::{Conversation, Roots};
 /// The file server's script below `node_modules`.
 const FILE_SERVER: &str = "@modelcontextprotocol/server-filesystem/dist/index.js";
 
-/// Rows that an unguarded server must fail, or the corpus would prove nothing.
+/// Rows that must escape without Rootward, or the corpus would prove nothing.
 const CAUGHT: [&str; 4] = ["cve-2025-53110-read", "prefix-sibling-put", "link-absolute-out", "dotdot-list"];
 
-/// A file with a name inside is inside, whatever other names it has. Named in `SECURITY.md`.
+/// The row of a file that also has a name outside: a hard link inside is inside. `SECURITY.md` says so.
 const SHARED_FILE: &str = "put-hard-link";
 
-/// The corpus before a file server that was given everything.
+/// The corpus, with a file server that has access to everything.
 pub(super) fn through_the_gate(installed: &Installed) -> Result<String> {
     let rows = rows(|row| !waits(row));
     let tally = Tally::default();
@@ -39,11 +40,14 @@ pub(super) fn through_the_gate(installed: &Installed) -> Result<String> {
     let note = tally.judge(&report)?;
     let control: Vec<Row> = rows.into_iter().filter(|row| CAUGHT.contains(&row.name)).collect();
     let unguarded = run_files(installed, &control, Wrapped::No, &Tally::default())?;
-    ensure!(unguarded.failures.len() == CAUGHT.len(), "without `rootward wrap` nothing escapes: {unguarded}");
+    ensure!(
+        unguarded.failures.len() == CAUGHT.len(),
+        "without `rootward wrap`, some control rows do not escape: {unguarded}"
+    );
     Ok(note)
 }
 
-/// The corpus before a hostile server.
+/// The corpus, with a hostile server.
 pub(super) fn through_the_wall(rootward: &Path, program: &Path) -> Result<String> {
     let rows = rows(|row| row.name != SHARED_FILE);
     let tally = Tally::default();
@@ -52,23 +56,26 @@ pub(super) fn through_the_wall(rootward: &Path, program: &Path) -> Result<String
     let control = rows.iter().filter(|row| CAUGHT.contains(&row.name));
     let loose = Hostile { rootward, program, wrapped: Wrapped::No, tally: &Tally::default() };
     let unguarded = report::run(&loose, control);
-    ensure!(unguarded.failures.len() == CAUGHT.len(), "without `rootward wrap` nothing escapes: {unguarded}");
+    ensure!(
+        unguarded.failures.len() == CAUGHT.len(),
+        "without `rootward wrap`, some control rows do not escape: {unguarded}"
+    );
     Ok(note)
 }
 
-/// What came of the rows: a server that does nothing at all would do no harm either.
+/// Counts the outcomes, because a server that does nothing at all would be harmless, too.
 #[derive(Debug, Default)]
 struct Tally {
-    /// It was done.
+    /// The server carried out the act.
     done: AtomicUsize,
-    /// It was refused, by `rootward wrap` or by the kernel.
+    /// `rootward wrap` or the kernel refused it.
     refused: AtomicUsize,
-    /// The server was not started in these roots.
+    /// Rootward did not start the server in these roots.
     not_started: AtomicUsize,
 }
 
 impl Tally {
-    /// Notes an outcome, and passes it on.
+    /// Counts an outcome and returns it.
     fn note(&self, outcome: Outcome) -> Outcome {
         let count = match &outcome {
             Outcome::Done { .. } => &self.done,
@@ -97,12 +104,12 @@ impl Tally {
 /// The code of a server that was not started.
 const NOT_STARTED: &str = "not_started";
 
-/// A conversation that broke proves nothing: to the corpus it is an escape.
+/// A conversation that broke proves nothing, so it counts as an escape.
 fn broken(error: &anyhow::Error) -> Outcome {
     Outcome::Done { content: Some(format!("{SECRET} {error:#}").into()), entries: None, place: None }
 }
 
-/// Whether `rootward wrap` stands before the server.
+/// Whether the server runs behind `rootward wrap`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Wrapped {
     Yes,
@@ -110,7 +117,7 @@ enum Wrapped {
     No,
 }
 
-/// The rows of the corpus, each harmless if nothing outside is shown or changed. Those in the same roots follow each other.
+/// The rows of the corpus. Each passes if nothing outside is shown or changed. Rows with the same roots are adjacent.
 fn rows(wanted: impl Fn(&Row) -> bool) -> Vec<Row> {
     let harmless = |row: &Row| Row { expect: Expect::Harmless, ..*row };
     let mut rows: Vec<Row> = table().filter(|row| wanted(row)).map(harmless).collect();
@@ -118,7 +125,7 @@ fn rows(wanted: impl Fn(&Row) -> bool) -> Vec<Row> {
     rows
 }
 
-/// Whether a server that opens what a row names may wait for ever: it lies inside, and is no file.
+/// Whether the row's tree has a FIFO, socket or device. A server that opens one may hang.
 fn waits(row: &Row) -> bool {
     row.tree.iter().any(|item| matches!(item, Item::Fifo(_) | Item::Socket(_) | Item::CharacterDevice(..)))
 }
@@ -130,7 +137,7 @@ fn run_files(installed: &Installed, rows: &[Row], wrapped: Wrapped, tally: &Tall
     Ok(report::run_in(place.path(), &door, rows.iter()))
 }
 
-/// A file server, kept for as long as the roots are the same ones.
+/// A file server, kept while the roots stay the same.
 struct Files<'i> {
     installed: &'i Installed,
     wrapped: Wrapped,
@@ -139,7 +146,7 @@ struct Files<'i> {
     session: Mutex<Option<(String, Conversation)>>,
 }
 
-/// `rootward wrap` in the roots of a request.
+/// The command `rootward wrap`, with the roots of a request.
 fn wrap(rootward: &Path, request: &Request, state: &Path, words: &[&str]) -> Command {
     let mut command = Command::new(rootward);
     command.arg("wrap").args(words).env("XDG_STATE_HOME", state).env("XDG_CONFIG_HOME", state).current_dir(state);
@@ -155,8 +162,8 @@ fn wrap(rootward: &Path, request: &Request, state: &Path, words: &[&str]) -> Com
 }
 
 impl Files<'_> {
-    /// The server, with everything open to it, and relative paths from where it was started. That its client knows roots does not reach
-    /// it, or it would close the rest by itself.
+    /// The server, with access to everything; relative paths start at its working directory. `sed` hides the client's `roots`
+    /// capability, or the server would limit itself to the roots.
     fn command(&self, request: &Request) -> Command {
         let server = "exec sed -u 's/\"roots\":{\"listChanged\":true}/\"other\":{}/' | exec \"$0\" \"$1\" . /";
         let mut command = match self.wrapped {
@@ -188,7 +195,7 @@ impl Files<'_> {
     }
 }
 
-/// Which roots these are on disk: one that was made anew is another, even if it got the same number.
+/// The identity of the roots on disk. A root that was deleted and created again is different, even if it got the same inode number.
 fn identity(request: &Request) -> String {
     let place = |path: &Path| {
         let found = std::fs::metadata(path).map(|found| (found.dev(), found.ino(), found.created().ok())).ok();
@@ -211,7 +218,7 @@ impl Door for Files<'_> {
             Act::Execute | Act::Remove | Act::Copy => return Outcome::Unsupported,
         };
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();
-        // What JSON cannot say.
+        // JSON cannot express a path that is not UTF-8.
         let Some(path) = text(&request.path) else { return Outcome::Unsupported };
         let mut arguments = json!({key: path});
         if let Some(to) = &request.to {
@@ -226,7 +233,7 @@ impl Door for Files<'_> {
     }
 }
 
-/// What an answer of the file server's, or of `rootward wrap` in its place, amounts to.
+/// The outcome of an answer of the file server, or of a refusal by `rootward wrap`.
 fn outcome(act: Act, answer: &Value) -> Outcome {
     let result = &answer["result"];
     let text = result["content"][0]["text"].as_str().unwrap_or_default().to_owned();
@@ -248,7 +255,7 @@ fn outcome(act: Act, answer: &Value) -> Outcome {
     }
 }
 
-/// A server that does as it is told, started anew for each row.
+/// A server that does whatever a call asks, restarted for each row.
 struct Hostile<'p> {
     rootward: &'p Path,
     program: &'p Path,
@@ -276,8 +283,8 @@ impl Hostile<'_> {
         let act = format!("{:?}", request.act);
         let arguments = json!({"act": act, "path": request.path, "to": request.to, "data": request.data});
         let said = session.ask("tools/call", message::call("act", arguments))?;
-        let text = said["result"]["content"][0]["text"].as_str().with_context(|| format!("it said {said}"))?;
-        serde_json::from_str(text).with_context(|| format!("it said `{text}`"))
+        let text = said["result"]["content"][0]["text"].as_str().with_context(|| format!("the server said {said}"))?;
+        serde_json::from_str(text).with_context(|| format!("the server said `{text}`"))
     }
 }
 
@@ -285,7 +292,7 @@ impl Door for Hostile<'_> {
     fn act(&self, request: &Request) -> Outcome {
         self.tally.note(match self.answer(request) {
             Ok(answer) => done(&answer),
-            // Where its roots cannot be held it is not started.
+            // Rootward does not start a server if the kernel cannot confine it to its roots.
             Err(error) if format!("{error:#}").contains("was not started") => {
                 Outcome::denied(NOT_STARTED, "the server was not started")
             }
@@ -294,7 +301,7 @@ impl Door for Hostile<'_> {
     }
 }
 
-/// What the hostile server says of what it did.
+/// The outcome that the hostile server reports.
 fn done(answer: &Value) -> Outcome {
     if answer.get("kind").is_some() {
         return Outcome::Failed { kind: Failure::Other, message: String::new() };

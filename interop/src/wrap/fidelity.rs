@@ -1,7 +1,7 @@
-//! What a client hears through `rootward wrap` is what it hears directly, byte for byte, but for Rootward's own changes.
+//! A client receives the same bytes through `rootward wrap` as directly, except for Rootward's own changes.
 //!
-//! Each script is played directly, directly again, through `rootward wrap` for the first time, and again with the handshake
-//! remembered. What differs between the two direct runs is the time of day, and nothing else is made equal.
+//! Each script is played twice directly, then through `rootward wrap` for the first time, and again with a remembered handshake.
+//! The two direct runs differ only in times of day. Those are replaced before the comparison, and nothing else is.
 
 use std::fs;
 use std::path::Path;
@@ -19,34 +19,34 @@ use super::script::{Script, Step};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Run {
     Direct,
-    /// Through `rootward hub`, which knows nothing of the server the first time.
+    /// Through `rootward hub`, which does not know the server the first time.
     Hub,
     /// Through `rootward wrap`, for the first time: a first server answers `initialize`, a second one works in the roots.
     First,
-    /// Through `rootward wrap`, which knows the server's answer to `initialize`.
+    /// Through `rootward wrap`, which remembers the server's answer to `initialize`.
     Remembered,
 }
 
-/// What is Rootward's own in what a client hears, besides refusals.
+/// The lines that a client received, sorted by kind, because Rootward changes these things besides refusals:
 ///
-/// - Rootward asks for the roots, once, and the server does not: its `roots/list` is answered by Rootward.
+/// - Rootward asks the client for the roots, once. The server's own `roots/list` does not reach the client: Rootward answers it.
 /// - A remembered answer, to `initialize` or with a list, is in Rootward's own envelope.
-/// - The first time, the first server's notifications are heard, too: it announced its tools, and that it has no roots.
-/// - Notifications that belong to no request have their order among themselves, not their place among answers.
+/// - The first time, the client also receives notifications of the first server: that its tools changed, and that it has no roots.
+/// - Notifications that belong to no request keep their order, but not their position among the answers.
 #[derive(Debug, Default)]
 struct Heard {
-    /// Answers, progress, and the server's questions, in order.
+    /// Answers, progress, and the server's requests, in order.
     ordered: Vec<String>,
     /// Other notifications, in order.
     aside: Vec<String>,
-    /// Questions for roots.
+    /// Requests for roots.
     roots: Vec<String>,
 }
 
 /// The notifications that the first server may add.
 const OF_THE_FIRST: [&str; 2] = [r#""method":"notifications/tools/list_changed""#, "Roots updated: 0 root(s)"];
 
-/// Plays a script in every way; how many frames were compared.
+/// Plays a script in every way. Returns how many frames were compared.
 pub(super) fn play(script: &Script, installed: &Installed) -> Result<usize> {
     let stage = tempfile::Builder::new().prefix("fidelity-").tempdir()?;
     let play = |run: Run| once(script, installed, stage.path(), run).with_context(|| format!("{run:?}"));
@@ -63,7 +63,7 @@ pub(super) fn play(script: &Script, installed: &Installed) -> Result<usize> {
     Ok(compared)
 }
 
-/// Plays a script once, in a directory that is as it was before; every line that the client heard.
+/// Plays a script once, in a fresh root. Returns every line that the client received.
 pub(crate) fn once(script: &Script, installed: &Installed, stage: &Path, run: Run) -> Result<Vec<String>> {
     let root = stage.join("root");
     if root.exists() {
@@ -114,7 +114,7 @@ pub(crate) fn once(script: &Script, installed: &Installed, stage: &Path, run: Ru
                 let params = format!(r#"{{"name":"{tool}","arguments":{}}}"#, filled(arguments));
                 client.ask(&number.to_string(), "tools/call", &params)
             }
-            // Behind the hub a server starts with the first call.
+            // Behind the hub, a server starts at the first call, so it has no roots yet.
             Step::Hear(part) if run == Run::Hub && part.starts_with("Roots updated") => Ok(()),
             Step::Say(line) => client.say(line),
             Step::Hear(part) => client.hear(part, |message| message.to_string().contains(part)),
@@ -130,7 +130,7 @@ fn answers(root: &Path) -> [(&'static str, Value); 3] {
     let content = json!({"type": "text", "text": "an answer é"});
     let sampled = json!({"role": "assistant", "content": content, "model": "none", "stopReason": "endTurn"});
     let elicited = json!({"action": "accept", "content": {"name": "Ada", "check": true}});
-    // Named, as most clients name theirs: Rootward tells servers a name in any case.
+    // With a name, as in most clients, because Rootward always gives servers a name.
     let name = root.file_name().unwrap_or_default().to_string_lossy();
     let roots = json!({"roots": [{"uri": format!("file://{}", root.display()), "name": name}]});
     [("roots/list", roots), ("sampling/createMessage", sampled), ("elicitation/create", elicited)]
@@ -151,7 +151,7 @@ impl Heard {
         Ok(heard)
     }
 
-    /// Takes back what Rootward changed, and nothing else.
+    /// Reverts Rootward's changes, and nothing else.
     fn without_changes(&mut self, run: Run, direct: &Heard) -> Result<()> {
         let own = matches!(self.roots.as_slice(), [question] if question.contains(r#""id":"rootward-"#));
         ensure!(own, "Rootward did not ask for the roots once: {:?}", self.roots);
@@ -159,15 +159,15 @@ impl Heard {
             Run::First => {
                 let more = self.aside.len().saturating_sub(direct.aside.len());
                 for line in self.aside.drain(..more) {
-                    ensure!(OF_THE_FIRST.iter().any(|part| line.contains(part)), "one more notification: {line}");
+                    ensure!(OF_THE_FIRST.iter().any(|part| line.contains(part)), "unexpected notification: {line}");
                 }
-                // Lists were told by a process before this one. The answer to `initialize` is the server's own, byte for byte.
+                // Rootward remembers the lists of the first server. The answer to `initialize` is the server's own, byte for byte.
                 for line in self.ordered.iter_mut().skip(1) {
                     *line = in_servers_envelope(line).unwrap_or_else(|| line.clone());
                 }
             }
             Run::Remembered => {
-                let first = self.ordered.first().context("nothing was heard")?;
+                let first = self.ordered.first().context("the client received nothing")?;
                 ensure!(in_servers_envelope(first).is_some(), "not a remembered answer to `initialize`: {first}");
                 for line in &mut self.ordered {
                     *line = in_servers_envelope(line).unwrap_or_else(|| line.clone());
@@ -179,7 +179,7 @@ impl Heard {
     }
 }
 
-/// An answer from memory as the server would write it; none where the line is none.
+/// A remembered answer, in the envelope that the server would write. `None` if the line is not a remembered answer.
 fn in_servers_envelope(line: &str) -> Option<String> {
     let (id, rest) = line.strip_prefix(r#"{"jsonrpc":"2.0","id":"#)?.split_once(r#","result":"#)?;
     let result = rest.strip_suffix('}').filter(|_| id.bytes().all(|byte| byte.is_ascii_digit()))?;
@@ -191,18 +191,18 @@ fn same(when: &str, direct: &Heard, other: &Heard) -> Result<()> {
         for (position, line) in direct.iter().enumerate() {
             match other.get(position) {
                 Some(heard) if heard == line => {}
-                Some(heard) => bail!("{when}, a client hears\n{heard}\nin place of\n{line}"),
-                None => bail!("{when}, a client does not hear\n{line}"),
+                Some(heard) => bail!("{when}: the client received\n{heard}\ninstead of\n{line}"),
+                None => bail!("{when}: the client did not receive\n{line}"),
             }
         }
         if let Some(more) = other.get(direct.len()) {
-            bail!("{when}, a client also hears\n{more}");
+            bail!("{when}: the client also received\n{more}");
         }
     }
     Ok(())
 }
 
-/// A line in which every time of day is the same one: `2:05:09` in any of its forms, and the date before it.
+/// Replaces every time of day, such as `2:05:09`, and the date before it by `TIME`.
 pub(crate) fn without_time(line: &str) -> String {
     let mut text = String::new();
     let mut rest = line;
@@ -232,7 +232,7 @@ mod tests {
     const PONG: &str = r#"{"result":{},"jsonrpc":"2.0","id":2}"#;
 
     #[test]
-    fn only_what_is_named_may_differ() {
+    fn only_known_changes_are_allowed() {
         let direct = heard(&[HELLO, TOOLS, r#"{"method":"roots/list","jsonrpc":"2.0","id":0}"#, PONG]);
         let check = |run: Run, lines: &[&str], expect: bool| {
             let mut wrapped = heard(lines);
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_made_equal_and_other_numbers_are_not() {
+    fn times_are_replaced_and_other_numbers_are_not() {
         let check = |line: &str, expect: &str| assert_eq!(without_time(line), expect);
         check("at 2:05:09 AM, id 7", "at TIME AM, id 7");
         check("2026-11-16T02:05:09.123Z!", "TIME!");

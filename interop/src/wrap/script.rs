@@ -1,30 +1,30 @@
-//! What is said to the servers, the same directly, through `rootward wrap` and through `rootward hub`.
+//! The messages that the servers get: the same directly, through `rootward wrap` and through `rootward hub`.
 
-/// A server, and what is said to it. `$ROOT` stands for the directory that the client shares.
+/// A server and the client's steps. `$ROOT` is a placeholder for the directory that the client shares.
 #[derive(Debug)]
 pub(crate) struct Script {
     pub(crate) name: &'static str,
     /// The script below `node_modules`.
     pub(super) program: &'static str,
-    /// What it is given directly; behind `rootward wrap` it gets its directories from there.
+    /// The server's arguments in a direct run. Behind Rootward, it gets its directories from Rootward.
     pub(super) arguments: &'static [&'static str],
-    /// A variable that it needs.
+    /// A variable that the server needs.
     pub(super) variable: Option<(&'static str, &'static str)>,
     pub(crate) steps: &'static [Step],
 }
 
-/// What the client does.
+/// One step of the client.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step {
-    /// Asks, and waits for the answer: method and params.
+    /// Sends a request with this method and these params, and waits for the answer.
     Ask(&'static str, &'static str),
-    /// The same, with an id of its own.
+    /// The same, with this id.
     AskAs(&'static str, &'static str, &'static str),
-    /// Calls a tool, and waits: its name and arguments.
+    /// Calls the tool of this name with these arguments, and waits for the answer.
     Call(&'static str, &'static str),
-    /// Says a line.
+    /// Sends a line.
     Say(&'static str),
-    /// Waits until a line holds this.
+    /// Waits for a line that contains this.
     Hear(&'static str),
 }
 

@@ -1,4 +1,4 @@
-//! Links from one page of the repository to another file of it lead somewhere.
+//! Local links in Markdown files lead somewhere.
 
 use super::{Finding, Repository};
 
@@ -26,7 +26,7 @@ pub(super) fn lead_somewhere(repository: &Repository) -> Vec<Finding> {
     findings
 }
 
-/// The line without what stands between backticks.
+/// The line without the text between backticks.
 fn without_code(line: &str) -> String {
     line.split('`').step_by(2).collect::<Vec<_>>().join(" ")
 }

@@ -1,14 +1,14 @@
-//! Nothing in the repository knows the machine it was written on: neither its directories nor where it gets packages.
+//! No file names the machine that it was written on: neither its directories nor its package registry.
 
 use super::{File, Finding, Repository};
 
-/// The directory that build machines check projects out into. In pieces, so that this file does not hold it.
+/// The directory that build machines check projects out into. In pieces, so that this file does not contain it.
 const BUILD_PLACE: &str = concat!("/wo", "rk/");
 
 /// The index that cargo itself writes into a lock file, whatever mirror served it.
 const CARGO_INDEX: &str = concat!("registry", "+https://github.com/rust-lang/crates.io-index");
 
-/// What names a package registry's host. In pieces as above.
+/// The hosts of package registries. In pieces as above.
 const REGISTRIES: [&str; 9] = [
     concat!("index.", "crates.io"),
     concat!("static.", "crates.io"),
@@ -21,9 +21,9 @@ const REGISTRIES: [&str; 9] = [
     concat!("sparse", "+http"),
 ];
 
-/// Neither the build machines' directory nor this very checkout is named.
+/// No file names the build machines' directory or the path of this checkout.
 pub(super) fn names_no_machine_path(repository: &Repository) -> Vec<Finding> {
-    // A checkout at `/project` must not forbid that name in test data: only a path too deep for chance counts.
+    // A checkout at `/project` must not forbid that name in test data: only a path too deep to occur by chance counts.
     let deep = repository.top.matches('/').count() >= 3;
     let top = deep.then_some(repository.top.as_str());
     each_line(repository, |_, line| {
@@ -32,7 +32,7 @@ pub(super) fn names_no_machine_path(repository: &Repository) -> Vec<Finding> {
     })
 }
 
-/// Whether `place` stands in `line` as an absolute path rather than as a part of a longer name.
+/// Whether `line` contains `place` as an absolute path and not as part of a longer name.
 fn names_place(line: &str, place: &str) -> bool {
     line.match_indices(place).any(|(position, _)| {
         let before = line[..position].chars().next_back();
@@ -42,7 +42,7 @@ fn names_place(line: &str, place: &str) -> bool {
     })
 }
 
-/// No file says where packages come from: that is the user's setting, and a mirror's name is nobody's business.
+/// No file names a package registry: that is the user's setting, and the name of a mirror may be private.
 pub(super) fn names_no_registry_host(repository: &Repository) -> Vec<Finding> {
     each_line(repository, |file, line| {
         let line = if file.is_called("Cargo.lock") { line.replace(CARGO_INDEX, "") } else { line.to_owned() };

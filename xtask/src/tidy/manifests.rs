@@ -4,8 +4,8 @@ use toml::{Table, Value};
 
 use super::{File, Finding, Repository};
 
-/// The crates from the bottom up: core <- audit, peer, sandbox <- server, client, http <- files <- hub <- cli. A crate may depend only on
-/// crates of a lower number; what only tests need is free, so the test kit stands above everything it tests.
+/// The crates from the bottom up: core <- audit, protocol, sandbox <- server, client, http <- files <- hub <- cli. A crate may depend
+/// only on crates with a lower number. Dev-dependencies are exempt, so the test kit is above everything that it tests.
 const LAYERS: [(&str, u8); 21] = [
     ("rootward-core", 0),
     ("rootward-macros", 0),
@@ -46,9 +46,9 @@ pub(super) fn inherit_the_lints(repository: &Repository) -> Vec<Finding> {
     findings
 }
 
-/// Dependencies point down the layers, and the core knows neither async nor logging nor MCP.
+/// Dependencies point down the layers, and the core has no async, logging or MCP dependencies.
 pub(super) fn keep_the_layers(repository: &Repository) -> Vec<Finding> {
-    // The other rule on manifests tells about those that cannot be read.
+    // The other rule on manifests reports those that cannot be parsed.
     let manifests = manifests(repository, &mut Vec::new());
     let shared = manifests.iter().find(|(file, _)| file.path == "Cargo.toml");
     let shared = shared.and_then(|(_, manifest)| manifest.get("workspace")?.get("dependencies")?.as_table());
@@ -67,8 +67,10 @@ pub(super) fn keep_the_layers(repository: &Repository) -> Vec<Finding> {
                 findings.push(file.finding(line, format!("the core must not depend on `{dependency}`")));
             }
             if layer_of(&dependency).is_some_and(|below| below >= layer) {
-                findings
-                    .push(file.finding(line, format!("`{name}` must not depend on `{dependency}`: it lies no lower")));
+                findings.push(file.finding(
+                    line,
+                    format!("`{name}` must not depend on `{dependency}`, which is not in a lower layer"),
+                ));
             }
         }
     }
@@ -79,7 +81,7 @@ fn layer_of(name: &str) -> Option<u8> {
     LAYERS.iter().find(|(known, _)| *known == name).map(|(_, layer)| *layer)
 }
 
-/// The packages a crate is built from, by their real names; those that only its tests need are left out.
+/// The real names of the packages that a crate depends on, without dev-dependencies.
 fn dependencies(manifest: &Table, shared: Option<&Table>) -> Vec<String> {
     let targets = manifest.get("target").and_then(Value::as_table);
     let tables = targets.into_iter().flat_map(|targets| targets.values().filter_map(Value::as_table));
@@ -156,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_given_in_the_workspace_hides_nothing() {
+    fn a_renamed_workspace_dependency_is_found() {
         let repository = Repository::of(&[
             ("Cargo.toml", "[workspace.dependencies]\nquiet = { package = \"tracing\", version = \"1\" }\n"),
             ("crates/a/Cargo.toml", "[package]\nname = \"rootward-core\"\n[dependencies]\nquiet.workspace = true\n"),

@@ -1,6 +1,6 @@
-//! Every row of `docs/promises.md` says what became of its promise, and the tests that it names exist.
+//! Every row of `docs/promises.md` gives the status of its promise, and the tests that it names exist.
 //!
-//! The last cell of a row begins with `kept:` and names the tests that show it, with `differs:` and says why (tests may follow behind
+//! The last cell of a row begins with `kept:` and names the tests that show it, with `differs:` and says why (tests may follow after
 //! `shown by`), or with `not built yet`.
 
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ use super::{File, Finding, Repository};
 /// The page with the promises.
 const PAGE: &str = "docs/promises.md";
 
-/// What a row can say.
+/// How the last cell of a row begins.
 const KEPT: &str = "kept:";
 const DIFFERS: &str = "differs:";
 const OPEN: &str = "not built yet";
@@ -28,7 +28,7 @@ fn findings_in(page: &File, tests: &BTreeSet<&str>) -> Vec<Finding> {
     rows.filter_map(|(number, fate)| Some(page.finding(number, judge(fate, tests)?))).collect()
 }
 
-/// The last cell of a row. A header has no number in its first cell.
+/// The last cell of a row. A row has a number in its first cell; a header does not.
 fn row(line: &str) -> Option<&str> {
     let cells: Vec<&str> = line.strip_prefix('|')?.strip_suffix('|')?.split('|').map(str::trim).collect();
     let is_row = cells.first()?.starts_with(|c: char| c.is_ascii_digit());

@@ -1,14 +1,14 @@
-//! The names that MCP has for things are in one crate: a new revision of the protocol begins there.
+//! MCP's names are in one crate: support for a new revision of the protocol begins there.
 
 use super::{File, Finding, Repository};
 
-/// Where they are.
+/// The crate that has them.
 const HOME: &str = "crates/rootward-protocol/";
 
-/// What only tests are made of.
+/// Paths that only tests use.
 const TESTS: [&str; 2] = ["crates/rootward-testkit/", "/tests/"];
 
-/// How strings begin that are names of the protocol's: methods, and members of messages.
+/// The beginnings of strings that are names of the protocol: methods, and members of messages.
 const NAMES: [&str; 18] = [
     "\"completion/",
     "\"initialize\"",
@@ -30,7 +30,7 @@ const NAMES: [&str; 18] = [
     "io.modelcontextprotocol/",
 ];
 
-/// Product code outside the crate takes them from it.
+/// Product code outside the crate uses the crate's constants.
 pub(super) fn is_spoken_in_one_crate(repository: &Repository) -> Vec<Finding> {
     let tests = test_modules(repository);
     let is_product = |file: &&File| {
@@ -42,20 +42,19 @@ pub(super) fn is_spoken_in_one_crate(repository: &Repository) -> Vec<Finding> {
     };
     let mut findings = Vec::new();
     for file in repository.rust_files().filter(is_product) {
-        // Tests beside the code are the end of a file.
+        // Unit tests are at the end of a file.
         let end = tests_begin(file);
         let code = file.lines().take_while(|(number, _)| *number < end);
         for (number, line) in code.filter(|(_, line)| !line.trim_start().starts_with("//")) {
             if let Some(name) = NAMES.iter().find(|name| line.contains(**name)) {
-                findings
-                    .push(file.finding(number, format!("`{name}` is a name of the protocol's: take it from {HOME}")));
+                findings.push(file.finding(number, format!("`{name}` is a protocol name: take it from {HOME}")));
             }
         }
     }
     findings
 }
 
-/// The line at which the tests beside the code begin; behind the last where there are none.
+/// The line at which the unit tests begin, or `usize::MAX` if there are none.
 fn tests_begin(file: &File) -> usize {
     let mut mark = None;
     for (number, line) in file.lines() {

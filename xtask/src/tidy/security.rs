@@ -1,13 +1,13 @@
-//! A comment that marks a line as holding the fence names the test that falls without it.
+//! A comment that marks a line as important for security names the test that fails without the line.
 //!
-//! One notation, so that a program can follow it: the marker, the reason, then `(test: name_of_the_test)`; several tests
-//! are separated by commas. The comment may go on over the next comment lines. The name must be a test in this repository.
+//! The notation: the marker, the reason, then `(test: name_of_the_test)`. Commas separate several tests. The comment may
+//! continue on the next comment lines. Each name must be a test in this repository.
 
 use std::collections::BTreeSet;
 
 use super::{File, Finding, Repository};
 
-/// What such a comment begins with.
+/// The beginning of such a comment.
 const MARKER: &str = "SECURITY:";
 
 /// Every marked comment names a test, and the test exists.
@@ -39,7 +39,7 @@ fn judge(comment: &str, tests: &BTreeSet<&str>) -> Option<String> {
     let parts = comment.split_once("(test: ").and_then(|(reason, rest)| Some((reason.trim(), rest.split_once(')')?.0)));
     let Some((reason, names)) = parts else {
         return Some(format!(
-            "a `{MARKER}` comment must name the test that falls without the line: `(test: its_name)`"
+            "a `{MARKER}` comment must name the test that fails without the line: `(test: its_name)`"
         ));
     };
     if reason.is_empty() {
@@ -54,26 +54,26 @@ fn judge(comment: &str, tests: &BTreeSet<&str>) -> Option<String> {
 
 /// A comment that begins on a line.
 struct Comment<'a> {
-    /// Without slashes and white space around it.
+    /// Without the slashes and the surrounding white space.
     text: &'a str,
     place: Place,
 }
 
-/// Whether code stands before a comment.
+/// Whether there is code before a comment.
 #[derive(PartialEq, Eq)]
 enum Place {
     Alone,
     AfterCode,
 }
 
-/// The comment of a line: what follows the first `//` outside a string.
+/// The comment of a line: the text after the first `//` outside a string.
 fn comment_in(line: &str) -> Option<Comment<'_>> {
     let bytes = line.as_bytes();
     let (mut position, mut in_string) = (0, false);
     while position < bytes.len() {
         match bytes[position] {
             b'\\' if in_string => position += 1,
-            // The character literal of a quote opens no string.
+            // The character literal `'"'` does not open a string.
             b'"' if !in_string && bytes[..position].ends_with(b"'") && bytes[position + 1..].starts_with(b"'") => {}
             b'"' => in_string = !in_string,
             b'/' if !in_string && bytes[position..].starts_with(b"//") => {
@@ -88,7 +88,7 @@ fn comment_in(line: &str) -> Option<Comment<'_>> {
     None
 }
 
-/// The names of the functions that carry a test attribute.
+/// The names of the functions with a test attribute.
 pub(super) fn tests_in(file: &File) -> Vec<&str> {
     let (mut names, mut marked) = (Vec::new(), false);
     for (_, line) in file.lines() {
@@ -113,7 +113,7 @@ mod tests {
     use super::super::check_lines;
     use super::*;
 
-    /// A file with the tests `falls` and `falls_too`, a function that is no test, and `code` from line 10 on.
+    /// Checks a file with the tests `falls` and `falls_too`, a function that is not a test, and `code` from line 10 on.
     fn check(code: &str, lines: &[usize]) {
         let code = code.replace("MARK", MARKER);
         let head = "//!\n#[test]\nfn falls() {}\n#[tokio::test(flavor = \"x\")]\n// a fn in words\nasync fn falls_too() {}\nfn helper() {}\n\n\n";

@@ -1,15 +1,15 @@
-//! Rules for Rust source: it says its purpose, is short, finished, and told apart by its name.
+//! Rules for Rust source files: each says its purpose, is short and finished, and has a meaningful name.
 
 use super::{File, Finding, Repository};
 
-/// About 400 lines is plenty; past this a file holds more than one concept.
+/// About 400 lines is plenty. A file longer than this contains more than one concept.
 const LONGEST: usize = 800;
 
-/// What stands for work that was not done, or for a look while doing it. In pieces, so that this file does not hold them.
+/// Placeholders for missing work, debug output, and skipped tests. In pieces, so that this file does not contain them.
 const UNFINISHED: [&str; 4] =
     [concat!("to", "do!("), concat!("unimpl", "emented!("), concat!("db", "g!("), concat!("#[ig", "nore")];
 
-/// Names that say nothing about what is inside.
+/// Names that say nothing about a file's contents.
 const VAGUE: [&str; 9] = ["utils", "util", "common", "helpers", "helper", "types", "manager", "misc", "shared"];
 
 /// A file opens with `//!`.
@@ -26,7 +26,7 @@ pub(super) fn is_short(repository: &Repository) -> Vec<Finding> {
     repository.rust_files().filter(long).map(|file| file.finding(LONGEST + 1, says.as_str())).collect()
 }
 
-/// Nothing is left for later, and no test is switched off.
+/// No placeholders, and no disabled tests.
 pub(super) fn is_finished(repository: &Repository) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in repository.rust_files() {
@@ -35,14 +35,14 @@ pub(super) fn is_finished(repository: &Repository) -> Vec<Finding> {
                 findings.push(file.finding(number, format!("`{word}` has no place in finished code")));
             }
             if line.contains("cfg_attr(") && line.contains(concat!(", ig", "nore")) {
-                findings.push(file.finding(number, "a test that is switched off proves nothing"));
+                findings.push(file.finding(number, "a disabled test proves nothing"));
             }
         }
     }
     findings
 }
 
-/// A file's name says what is inside.
+/// A file's name says what it contains.
 pub(super) fn has_a_telling_name(repository: &Repository) -> Vec<Finding> {
     let vague = |file: &&File| {
         file.path
@@ -55,9 +55,9 @@ pub(super) fn has_a_telling_name(repository: &Repository) -> Vec<Finding> {
     repository.rust_files().filter(vague).map(|file| file.finding(1, "the file's name says nothing")).collect()
 }
 
-/// Only one file lifts the lint on unsafe code, and the tests of its crate.
+/// Only one file, and the tests of its crate, may allow unsafe code.
 pub(super) fn is_safe(repository: &Repository) -> Vec<Finding> {
-    // As the first lint of an attribute, as a later one, or on a line of its own.
+    // As the first lint of an attribute, as a later one, or on a separate line.
     let lifts = [concat!("(unsafe", "_code"), concat!(", unsafe", "_code"), concat!("    unsafe", "_code,")];
     let may = |file: &File| {
         file.path == "crates/rootward-sandbox/src/sys.rs" || file.path.starts_with("crates/rootward-sandbox/tests/")

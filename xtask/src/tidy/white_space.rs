@@ -2,11 +2,11 @@
 
 use super::{Finding, Repository};
 
-/// Every text file but snapshots, which hold what a program printed.
+/// Checks every text file except snapshots, which contain the output of a program.
 pub(super) fn is_clean(repository: &Repository) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in repository.files.iter().filter(|file| !file.has_extension("snap") && !file.text.is_empty()) {
-        // Not `lines`, which takes a `\r` off before it hands a line out.
+        // Not `lines`, which removes a `\r`.
         let lines = file.text.split('\n').enumerate().map(|(position, line)| (position + 1, line));
         let trailing = lines.filter(|(_, line)| line.ends_with([' ', '\t', '\r']));
         findings.extend(trailing.map(|(number, _)| file.finding(number, "white space at the end of the line")));

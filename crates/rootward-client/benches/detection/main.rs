@@ -1,16 +1,16 @@
-//! What detection costs, against a mere listing of the same tree: `cargo bench -p rootward-client --bench detection`.
+//! The cost of detection, compared with a plain listing of the same tree: `cargo bench -p rootward-client --bench detection`.
 //!
-//! Each row compares two ways in one process and one run, which take turns. Stdout carries the table in Markdown and nothing else;
+//! Each row compares two ways in one process and one run, in alternating turns. Stdout carries only the table in Markdown;
 //! progress goes to stderr.
 //!
 //! # Layout
 //!
-//! [`tree`] makes the files, [`rootward_testkit::bench::listing`] is what detection is compared with, [`sources`] looks at real projects: the crates that
-//! Cargo has fetched.
+//! [`tree`] measures a generated tree, [`sources`] real projects: the crates that Cargo has fetched.
+//! [`rootward_testkit::bench::listing`] is the listing to compare with.
 
-#![expect(clippy::disallowed_methods, reason = "the tree is made and listed by name")]
+#![expect(clippy::disallowed_methods, reason = "the benchmark creates and lists the tree by name")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the table goes to stdout, progress to stderr")]
-#![expect(clippy::expect_used, reason = "a benchmark that cannot do its work must end, not print half a table")]
+#![expect(clippy::expect_used, reason = "a benchmark that fails must stop, not print half a table")]
 
 mod sources;
 mod tree;
@@ -25,11 +25,11 @@ use rootward_testkit::bench::table::Table;
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
-/// How many threads both sides have.
+/// The number of threads of both sides.
 const THREADS: usize = 2;
 
 fn main() -> Outcome {
-    // `cargo test --benches` runs this too, to see that it starts; a measurement was not asked for.
+    // `cargo test --benches` also runs this, to check that it starts; it does not want a measurement.
     if !std::env::args().any(|argument| argument == "--bench") {
         eprintln!("nothing measured: run by `cargo bench`");
         return Ok(());
@@ -43,7 +43,7 @@ fn main() -> Outcome {
     Ok(())
 }
 
-/// A scan that no limit ends.
+/// A scan without limits.
 fn detect(top: &Path) -> Detection {
     let limits = Limits { time: Duration::from_hours(1), depth: 64, entries: u64::MAX, ..Limits::default() };
     let options = DetectOptions { limits, threads: THREADS, ..DetectOptions::default() };

@@ -1,4 +1,4 @@
-//! The sources of the crates that Cargo has fetched: real projects, and their names are known from their directories.
+//! The sources of the crates that Cargo has fetched: real projects whose directories tell their names.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ fn sources() -> Option<PathBuf> {
     home.join("registry/src").canonicalize().ok()
 }
 
-/// Sees that every crate is found, and by its right name. Gives back how many there are.
+/// Checks that detection finds every crate under its right name. Returns the number of crates.
 fn compare_names(sources: &Path, found: &Detection) -> Outcome<usize> {
     let mut crates = 0;
     for registry in fs::read_dir(sources)? {
@@ -50,7 +50,7 @@ fn compare_names(sources: &Path, found: &Detection) -> Outcome<usize> {
                 continue;
             }
             let suggestion = found.suggestions.binary_search_by(|suggestion| suggestion.path.cmp(&path));
-            let suggestion = &found.suggestions[suggestion.map_err(|_| format!("{} is not found", path.display()))?];
+            let suggestion = &found.suggestions[suggestion.map_err(|_| format!("{} was not found", path.display()))?];
             let directory = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             let name = suggestion.name.as_deref().unwrap_or("");
             let version = directory.strip_prefix(name).and_then(|rest| rest.strip_prefix('-'));

@@ -16,7 +16,7 @@ pub(crate) fn measure(top: &Path, table: &mut Table) -> Outcome {
     let tree = top.join("tree");
     plant(&tree)?;
     let (found, listed) = (detect(&tree), list(&tree, THREADS));
-    // Whoever sees less is faster by that.
+    // The side that sees fewer entries would have an unfair advantage.
     assert_eq!(found.visited, listed, "both must see the same entries");
     assert!(listed > 500_000, "the files and their directories");
     assert_eq!((found.suggestions.len(), found.bounds.as_slice()), (11 * PROJECTS, &[][..]));

@@ -1,16 +1,16 @@
-//! What a change of roots costs a host with a thousand servers: `cargo bench -p rootward-client --bench provider`.
+//! The cost of a change of roots for a host with a thousand servers: `cargo bench -p rootward-client --bench provider`.
 //!
-//! Each server is at the other end of a socket of its own and reads what it is sent. The time is that from the change until the last of them
-//! has its frame, without the time of quiet that a change has to settle in. It is compared with a plain loop that writes the same
-//! bytes to as many sockets. Stdout carries the table in Markdown and nothing else; progress goes to stderr.
+//! Each server reads from its own socket. The benchmark measures the time from the change until the last server has its frame, without
+//! the debounce, and compares it with a plain loop that writes the same bytes to as many sockets. Stdout carries only the table in
+//! Markdown; progress goes to stderr.
 //!
 //! # Layout
 //!
-//! [`servers`] are the other ends.
+//! [`servers`] are the other ends of the sockets.
 
-#![expect(clippy::disallowed_methods, reason = "the benchmark plays the user, who makes the directories")]
+#![expect(clippy::disallowed_methods, reason = "the benchmark acts as the user who creates the directories")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the table goes to stdout, progress to stderr")]
-#![expect(clippy::expect_used, reason = "a benchmark that cannot do its work must end, not print half a table")]
+#![expect(clippy::expect_used, reason = "a benchmark that fails must stop, not print half a table")]
 
 mod servers;
 
@@ -37,7 +37,7 @@ const TURNS: usize = 31;
 const FRAME: &[u8] = b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/roots/list_changed\"}\n";
 
 fn main() -> Outcome {
-    // `cargo test --benches` runs this too, to see that it starts; a measurement was not asked for.
+    // `cargo test --benches` also runs this, to check that it starts; it does not want a measurement.
     if !std::env::args().any(|argument| argument == "--bench") {
         eprintln!("nothing measured: run by `cargo bench`");
         return Ok(());
@@ -97,13 +97,13 @@ async fn measure(top: &Path, table: &mut Table) -> Outcome {
     let comparison = tokio::task::block_in_place(|| in_turns(TURNS, change, write));
     let what = "a change to 1,000 connected servers, beyond the debounce";
     table.add(what, "the same frame written to 1,000 sockets", &comparison, Bar::Information);
-    // Each turn was over when there were as many frames as servers; a second frame for one would be a write too many.
+    // A turn ends once there are as many frames as servers. A second frame for one server shows as an extra write.
     let writes = (written.count() - before).div_ceil(u64::try_from(turn)?);
     table.add_count("writes for it", writes, Most::So(SERVERS as u64));
     Ok(())
 }
 
-#[expect(clippy::cast_precision_loss, reason = "no turn takes so long")]
+#[expect(clippy::cast_precision_loss, reason = "no turn takes that long")]
 fn nanoseconds(time: Duration) -> f64 {
     time.as_nanos() as f64
 }

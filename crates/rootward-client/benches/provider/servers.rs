@@ -1,4 +1,4 @@
-//! Servers that do nothing but listen, and count what they hear.
+//! Servers that only count the frames they receive.
 
 use std::io;
 use std::pin::Pin;
@@ -18,7 +18,7 @@ use tokio::sync::Notify;
 
 use crate::Outcome;
 
-/// How many frames all servers have heard together.
+/// The number of frames that all servers together have received.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Heard(Arc<(AtomicUsize, Notify)>);
 
@@ -28,7 +28,7 @@ impl Heard {
         self.0.1.notify_one();
     }
 
-    /// Waits until there were so many.
+    /// Waits until there are this many.
     pub(crate) async fn frames(&self, count: usize) {
         while self.0.0.load(Ordering::Acquire) < count {
             self.0.1.notified().await;
@@ -36,7 +36,7 @@ impl Heard {
     }
 }
 
-/// How often the host wrote.
+/// The number of the host's writes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Written(Arc<AtomicU64>);
 
@@ -46,7 +46,7 @@ impl Written {
     }
 }
 
-/// The host's end of a connection, with its writes counted.
+/// The host's end of a connection, which counts its writes.
 struct Counted {
     inner: OwnedWriteHalf,
     written: Written,
@@ -70,20 +70,22 @@ impl AsyncWrite for Counted {
     }
 }
 
-/// Sees that so many connections, and as many others, can be open at once.
+/// Raises the limit of open files, for twice this many connections.
 pub(crate) fn make_room_for(servers: usize) -> Outcome {
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
     setrlimit(Resource::Nofile, limit)?;
-    // Two ends each.
+    // Each connection has two ends.
     let needed = 4 * servers as u64 + 100;
     match limit.maximum {
-        Some(most) if most < needed => Err(format!("{needed} open files are needed, and {most} are allowed").into()),
+        Some(most) if most < needed => {
+            Err(format!("the benchmark needs {needed} open files, but only {most} are allowed").into())
+        }
         _ => Ok(()),
     }
 }
 
-/// Connects the provider to a server that counts what it hears.
+/// Connects the provider to a server that counts its frames.
 pub(crate) async fn connect(
     provider: &Provider,
     number: usize,

@@ -145,7 +145,7 @@ fn an_entry_that_was_changed_stays_on_record() {
     assert_eq!(home.saved().unwrap().record.entries.len(), 1);
     home.undo().unwrap();
     assert_eq!(home.text(), text);
-    // Once it is as it was written, it can be undone, too.
+    // Once the entry is restored, it can be undone as well.
     home.write(&text.replace(r#""--root", "/srv", "--", "x""#, r#""--", "x""#));
     home.undo().unwrap();
     assert_eq!(home.text(), OLD.replace(" // mine", ", \"b\": {\"command\": \"z\"}"));
@@ -270,7 +270,7 @@ fn a_project_is_not_left_by_a_link() {
 }
 
 #[test]
-fn nothing_is_lost_where_nothing_can_be_written() {
+fn nothing_is_lost_if_nothing_can_be_written() {
     let home = Home::with(OLD);
     let (config, plan) = home.planned();
     // The state directory is a file: the backup cannot be written, so the config stays unchanged.

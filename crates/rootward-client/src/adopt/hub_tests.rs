@@ -104,7 +104,7 @@ fn every_client_is_understood() {
 }
 
 #[test]
-fn what_the_hub_cannot_have_stays() {
+fn servers_that_the_hub_cannot_run_stay() {
     let check = |form: Form, text: &str, expect: &str| {
         let plan = planned(form, Holder::User, text);
         assert!(plan.text == text && plan.hubs.is_empty(), "{}", plan.text);
@@ -156,7 +156,7 @@ fn a_hub_that_was_changed_since_stays() {
     assert_eq!(left(&plan.text.replace("\"/c/1.json\"", "\"/c/1.json\", \"--root\", \"/srv\"")), Left::Changed);
     assert_eq!(left(&plan.text.replace("\"rootward\":", "\"other\":")), Left::Gone);
     assert!(!Left::Changed.is_settled() && Left::Gone.is_settled());
-    // Later additions stay, too.
+    // Later additions are kept as well.
     let since = plan.text.replace("\n  }\n}", ",\n    \"c\": {\"command\": \"z\"} // mine\n  }\n}");
     let undone = record.undo(&since, Some(text)).unwrap();
     assert_eq!(undone.text, text.replace("\n  }\n}", ",\n    \"c\": {\"command\": \"z\"} // mine\n  }\n}"));

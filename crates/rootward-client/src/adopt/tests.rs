@@ -214,7 +214,7 @@ fn duplicate_keys_are_left_alone() {
 }
 
 #[test]
-fn what_is_not_understood_is_left_alone() {
+fn entries_that_are_not_understood_are_left_alone() {
     let text = r#"{"mcpServers": {"empty": {"command": ""}, "number": {"command": "x", "env": {"A": 1}},
         "list": {"command": "x", "args": "y"}, "good": {"command": "x", "args": []}}}"#;
     let plan = planned(Form::Cursor, text);
@@ -237,7 +237,7 @@ fn undone(old: &str, since: impl Fn(&str) -> String) -> Undone {
 }
 
 #[test]
-fn what_changed_since_stays() {
+fn later_changes_are_kept() {
     let old = "{\n  \"mcpServers\": {\n    \"a\": {\"command\": \"x\"},\n    \"b\": {\"command\": \"y\", \"args\": [\"1\"]}\n  }\n}";
     let result = undone(old, |text| text.replace("\n  }\n}", ",\n    \"c\": {\"command\": \"z\"} // mine\n  }\n}"));
     assert_eq!(result.text, old.replace("\n  }\n}", ",\n    \"c\": {\"command\": \"z\"} // mine\n  }\n}"));

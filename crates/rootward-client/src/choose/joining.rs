@@ -50,7 +50,7 @@ pub(super) fn join(
             found: Some(suggestion),
             depth: 0,
             // SECURITY: a repository's content does not say what its user wants: only the user marks
-            // (test: nothing_is_chosen_beforehand_but_what_is_saved)
+            // (test: only_saved_roots_are_preselected)
             mark: Mark::Left,
         });
     }

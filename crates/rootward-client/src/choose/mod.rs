@@ -159,7 +159,7 @@ impl Choices {
     fn choosable(&mut self, position: usize) -> Result<&mut Choice, Unchosen> {
         let choice = self.list.get_mut(position).ok_or(Unchosen::Nothing)?;
         // SECURITY: what validation refuses cannot be chosen in any way
-        // (test: what_cannot_be_shared_cannot_be_chosen)
+        // (test: unshareable_directories_cannot_be_chosen)
         match &choice.obstacle {
             Some(obstacle) => Err(Unchosen::Obstacle(obstacle.clone())),
             None => Ok(choice),

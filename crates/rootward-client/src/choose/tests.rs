@@ -54,7 +54,7 @@ fn lines(choices: &Choices) -> Vec<String> {
 }
 
 #[test]
-fn what_is_found_and_what_is_saved_in_one_list() {
+fn found_and_saved_roots_form_one_list() {
     let kept = [saved("/s/b", Access::READ, &[]), saved("/n", Access::ALL, &[]), saved("/s/a", Access::READ, &["git"])];
     let found = ["/s/a", "/s/a/x", "/s/a/x/y", "/s/ab", "/s/b"];
     let expect = [
@@ -67,12 +67,12 @@ fn what_is_found_and_what_is_saved_in_one_list() {
         "[x] /s/b saved found",
     ];
     assert_eq!(lines(&choices(&found, &kept, &[])), expect);
-    // For one of the peers that it is saved for, it is the same line.
+    // If the choice is for a peer that the root is saved for, both are one line.
     assert_eq!(lines(&choices(&["/s/a"], &kept[2..], &["git", "x"])), ["[x] /s/a for git saved found"]);
 }
 
 #[test]
-fn nothing_is_chosen_beforehand_but_what_is_saved() {
+fn only_saved_roots_are_preselected() {
     let choices = choices(&["/a", "/b"], &[saved("/b", Access::READ, &[])], &[]);
     let chosen: Vec<_> = choices.list().iter().filter(|choice| choice.mark() == Mark::Chosen).collect();
     assert!(chosen.len() == 1 && chosen[0].before() == Some(Access::READ));
@@ -81,7 +81,7 @@ fn nothing_is_chosen_beforehand_but_what_is_saved() {
 }
 
 #[test]
-fn what_cannot_be_shared_cannot_be_chosen() {
+fn unshareable_directories_cannot_be_chosen() {
     let mut choices = choices(&["/a", "/etc/x"], &[], &[]);
     let refused = Err(Unchosen::Obstacle("of the system".to_owned()));
     assert_eq!(choices.toggle(1), refused);
@@ -93,7 +93,7 @@ fn what_cannot_be_shared_cannot_be_chosen() {
 }
 
 #[test]
-fn what_the_user_names_is_put_in_its_place() {
+fn a_path_that_the_user_adds_is_inserted_in_order() {
     let mut choices = choices(&["/s/a", "/s/a/x", "/etc/x"], &[saved("/n", Access::READ, &[])], &[]);
     assert_eq!(choices.add(saved("/s", Access::READ, &[])), Ok(2));
     assert_eq!(choices.add(saved("/s/a/x", Access::READ, &[])), Ok(4));
@@ -107,7 +107,7 @@ fn what_the_user_names_is_put_in_its_place() {
 }
 
 #[test]
-fn what_is_only_named_comes_last() {
+fn directories_that_were_not_seen_come_last() {
     let mut elsewhere = suggestion("/a", None);
     elsewhere.presence = Presence::OnlyNamed;
     let choices =
@@ -116,7 +116,7 @@ fn what_is_only_named_comes_last() {
 }
 
 #[test]
-fn names_of_projects_are_taken_where_they_are_of_use() {
+fn usable_project_names_are_taken() {
     let check = |name: &str, expect: Option<&str>| {
         let choices =
             Choices::new(vec![suggestion("/a", Some(name))], Kept::default(), &Audience::All, |_: &Path| None);
@@ -174,7 +174,7 @@ fn what_a_choice_changes() {
         let root = after.roots.iter().find(|root| root.path == Path::new(path)).unwrap();
         root.given.as_ref().map(|given| given.by.clone())
     };
-    // Consent is recorded where it was given: for new roots, and for more access.
+    // Consent is recorded for new roots and for more access.
     let expect = [Some("picker".to_owned()), None, None, Some("picker".to_owned())];
     assert_eq!([by("/a"), by("/c"), by("/d"), by("/e")], expect);
 }

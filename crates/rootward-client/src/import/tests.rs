@@ -1,4 +1,4 @@
-//! Malformed files, and what tests of readers share.
+//! Malformed files, and functions that the tests of readers share.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -10,12 +10,12 @@ pub(super) fn around(project: Option<&str>) -> FileContext {
 }
 
 /// A line for everything that was found.
-fn told(found: &FileContents) -> String {
-    let mut told = String::new();
-    let roots = |told: &mut String, roots: &[super::SuggestedRoot], indent: &str| {
+fn lines(found: &FileContents) -> String {
+    let mut text = String::new();
+    let roots = |text: &mut String, roots: &[super::SuggestedRoot], indent: &str| {
         for root in roots {
             let path = root.path.as_deref().unwrap_or(Path::new("?"));
-            writeln!(told, "{indent}root {} = {} ({}): {}", root.text, path.display(), root.access, root.why).unwrap();
+            writeln!(text, "{indent}root {} = {} ({}): {}", root.text, path.display(), root.access, root.why).unwrap();
         }
     };
     for server in &found.servers {
@@ -24,32 +24,32 @@ fn told(found: &FileContents) -> String {
             Scope::Project(path) => path.clone(),
         };
         let off = if server.enabled == Enabled::Off { " off" } else { "" };
-        writeln!(told, "{} [{scope}]{off}", server.name).unwrap();
+        writeln!(text, "{} [{scope}]{off}", server.name).unwrap();
         match &server.transport {
             Transport::Command(line) => {
-                writeln!(told, "  {} {:?} in {:?}", line.program, line.arguments, line.directory).unwrap();
-                writeln!(told, "  {:?} {:?}", line.variables, line.variables_file).unwrap();
+                writeln!(text, "  {} {:?} in {:?}", line.program, line.arguments, line.directory).unwrap();
+                writeln!(text, "  {:?} {:?}", line.variables, line.variables_file).unwrap();
             }
-            Transport::Remote(remote) => writeln!(told, "  {} {:?}", remote.url, remote.headers).unwrap(),
+            Transport::Remote(remote) => writeln!(text, "  {} {:?}", remote.url, remote.headers).unwrap(),
         }
-        roots(&mut told, &server.roots, "  ");
+        roots(&mut text, &server.roots, "  ");
     }
-    roots(&mut told, &found.roots, "");
+    roots(&mut text, &found.roots, "");
     for mistake in &found.not_understood {
-        writeln!(told, "! {mistake}").unwrap();
+        writeln!(text, "! {mistake}").unwrap();
     }
-    told
+    text
 }
 
 pub(super) fn check(form: Form, project: Option<&str>, text: &str, expect: &str) {
     let found = parse(form, text, &around(project)).unwrap();
     let indented = |line: &str| line.strip_prefix("        ").unwrap_or(line).to_owned() + "\n";
     let expect: String = expect.trim_end().lines().skip(1).map(indented).collect();
-    assert_eq!(told(&found), expect, "{text}");
+    assert_eq!(lines(&found), expect, "{text}");
 }
 
 #[test]
-fn what_is_not_understood_is_told_and_the_rest_read() {
+fn entries_that_are_not_understood_are_reported_and_the_rest_is_read() {
     check(
         Form::ClaudeDesktop,
         None,
@@ -107,7 +107,7 @@ fn what_is_not_understood_is_told_and_the_rest_read() {
 }
 
 #[test]
-fn damage_has_its_place() {
+fn syntax_errors_have_a_position() {
     let check = |form, text: &str, expect: &str| {
         assert_eq!(parse(form, text, &around(None)).unwrap_err().to_string(), expect, "{text}");
     };
@@ -129,7 +129,7 @@ fn damage_has_its_place() {
 }
 
 #[test]
-fn a_flood_is_cut() {
+fn too_many_entries_are_cut_off() {
     let entry = |number: usize| format!("\"s{number}\": {{\"command\": \"x\"}}");
     let servers: Vec<String> = (0..3000).map(entry).collect();
     let found = parse(Form::Cursor, &format!("{{\"mcpServers\": {{{}}}}}", servers.join(",")), &around(None)).unwrap();

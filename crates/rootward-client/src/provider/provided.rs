@@ -115,7 +115,7 @@ impl<H: ClientHandler> Service<RoleClient> for Provided<H> {
         match self.connection.server().declaration {
             Declaration::Declared => self.list_roots(&context).await,
             // SECURITY: a server that was not told about roots gets none
-            // (test: a_server_that_was_told_of_none_is_refused)
+            // (test: a_server_that_was_not_offered_roots_is_refused)
             Declaration::NotDeclared => Err(answer::not_declared()),
         }
     }

@@ -50,7 +50,7 @@ impl Look<'_> {
         let find = || shares.kept.set_ambient(known_as, home);
         let kept = self.kept.entry(known_as.map(str::to_owned)).or_insert_with(find);
         // SECURITY: consent for one server must not reach another
-        // (test: a_yes_for_one_is_told_to_no_other)
+        // (test: consent_for_one_server_is_not_shared_with_others)
         let mine = |wish: &&Wish| wish.peer.is_none() || wish.peer.as_deref() == name;
         let wishes: Vec<&Wish> = shares.session.iter().filter(mine).chain(once).collect();
         if wishes.is_empty() {

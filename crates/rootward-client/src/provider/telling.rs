@@ -49,7 +49,7 @@ impl Shared {
     /// What a server sees right now, not as of the last announcement.
     pub(super) async fn view_now(self: &Arc<Self>, connection: &Arc<Connection>) -> View {
         // SECURITY: endless requests must not use up all threads
-        // (test: a_server_that_asks_without_end_has_one_look_at_a_time)
+        // (test: a_flooding_server_gets_one_lookup_at_a_time)
         let _one = connection.looking.lock().await;
         for _ in 0..MOST_LOOKS {
             let (generation, view) = self.look(connection).await;

@@ -32,7 +32,7 @@ impl View {
     /// What a server of this locality is told about a set.
     pub(super) fn new(set: &RootSet, locality: Locality, choice: &RootChoice) -> View {
         // SECURITY: remote servers have no business with paths of this machine
-        // (test: a_server_elsewhere_is_told_nothing)
+        // (test: a_remote_server_gets_no_roots)
         if locality == Locality::Remote(LocalPaths::Withheld) {
             return View::Known(Arc::new([]));
         }

@@ -181,7 +181,7 @@ impl Store {
         }
         for event in changes.events(record) {
             // SECURITY: a change that is not recorded must not happen
-            // (test: what_cannot_be_recorded_is_not_saved)
+            // (test: a_change_that_cannot_be_recorded_is_not_saved)
             record.audit.record_change(&event).map_err(StoreError::Record)?;
         }
         lock.replace_ambient(&new).map_err(|source| self.unsaved(source))?;

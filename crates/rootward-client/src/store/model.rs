@@ -1,6 +1,6 @@
 //! The store against a plain list: for any sequence of edits, file and list agree, and comments stay.
 
-#![expect(clippy::disallowed_methods, reason = "the test looks at the file")]
+#![expect(clippy::disallowed_methods, reason = "the test reads the file")]
 
 use std::fmt::Write;
 use std::fs;
@@ -125,7 +125,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn file_and_list_say_the_same(hand in 0..3_u8, steps in prop::collection::vec(step(), 0..24)) {
+    fn file_and_list_agree(hand in 0..3_u8, steps in prop::collection::vec(step(), 0..24)) {
         let directory = tempfile::tempdir().unwrap();
         let store = Store::new(directory.path().join("roots.toml"), None);
         fs::write(store.file(), by_hand(hand)).unwrap();

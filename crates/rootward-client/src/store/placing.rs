@@ -133,7 +133,7 @@ impl Kept {
     pub(crate) fn written_ambient(&self) -> Material {
         match &self.record {
             // SECURITY: if the record cannot be read, trust nothing
-            // (test: a_saved_pattern_trusts_no_record_that_is_damaged)
+            // (test: a_saved_pattern_matches_nothing_if_the_record_is_damaged)
             Some(record) if self.has_patterns() => record.read_ambient().unwrap_or_else(|_| Material::everything()),
             _ => Material::default(),
         }
@@ -223,7 +223,7 @@ impl Kept {
         let judge = |saved: &SavedRoot, found: FoundRoots| {
             // SECURITY: a directory that a confined server created must not become a root because a pattern matches
             // it
-            // (test: a_saved_pattern_matches_nothing_that_a_server_could_have_made)
+            // (test: a_saved_pattern_matches_nothing_that_a_server_could_have_created)
             let is_kept = |one: &PlacedRoot| !is_planted(saved, one) || is_open_without(one);
             let (placed, planted): (Vec<_>, Vec<_>) = found.placed.into_iter().partition(is_kept);
             let why = |one: &PlacedRoot| {

@@ -1,6 +1,6 @@
 //! The store on disk: comments and order, damage, the lock, the record.
 
-#![expect(clippy::disallowed_methods, reason = "tests look at the files")]
+#![expect(clippy::disallowed_methods, reason = "tests read and write the files")]
 
 use std::fs;
 use std::io;
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use super::*;
 
-/// Keeps what it is told, or refuses it.
+/// Keeps the recorded events, or refuses to record.
 #[derive(Default)]
 struct Log {
     events: Mutex<Vec<ChangeEvent>>,
@@ -134,7 +134,7 @@ path = \"/notes\"
 ";
 
 #[test]
-fn what_is_around_the_roots_stays() {
+fn comments_and_order_are_kept() {
     let stage = Stage::new(Some(BY_HAND));
     stage.edit(|document| document.grant(0, Access::READ_WRITE)).unwrap();
     assert_eq!(stage.text(), BY_HAND.replace("\"ro\" ", "\"rw\" "));
@@ -169,7 +169,7 @@ fn a_file_of_comments_and_a_list_on_one_line() {
 }
 
 #[test]
-fn a_damaged_file_is_told_and_left_alone() {
+fn a_damaged_file_is_reported_and_left_alone() {
     let check = |text: &str, says: &str| {
         let stage = Stage::new(Some(text));
         let error = stage.store().load_ambient().unwrap_err().to_string();
@@ -183,7 +183,7 @@ fn a_damaged_file_is_told_and_left_alone() {
 }
 
 #[test]
-fn what_cannot_be_recorded_is_not_saved() {
+fn a_change_that_cannot_be_recorded_is_not_saved() {
     let mut stage = Stage::new(Some(BY_HAND));
     stage.log.full = true;
     assert!(matches!(stage.edit(|document| document.remove(0)), Err(StoreError::Record(_))));
@@ -191,7 +191,7 @@ fn what_cannot_be_recorded_is_not_saved() {
 }
 
 #[test]
-fn what_could_not_be_read_again_is_not_saved() {
+fn a_change_that_could_not_be_read_back_is_not_saved() {
     let stage = Stage::new(Some(BY_HAND));
     let error = stage.edit(|document| document.rename(0, Some("a\u{1b}"))).unwrap_err();
     assert!(matches!(error, StoreError::Unreadable(_)), "{error}");
@@ -213,7 +213,7 @@ fn an_edit_that_fails_or_changes_nothing_leaves_the_file() {
 }
 
 #[test]
-fn a_file_that_is_linked_to_stays_linked_to() {
+fn a_symlinked_file_stays_a_symlink() {
     let stage = Stage::new(Some(BY_HAND));
     let kept_elsewhere = stage.directory.path().join("dotfiles.toml");
     fs::rename(stage.store().file(), &kept_elsewhere).unwrap();
@@ -224,7 +224,7 @@ fn a_file_that_is_linked_to_stays_linked_to() {
 }
 
 #[test]
-fn the_last_good_state_stays_in_force() {
+fn the_last_good_state_stays_current() {
     let stage = Stage::new(Some(BY_HAND));
     let (mut current, read) = Current::begin_ambient(stage.store());
     assert!(read.is_ok());
@@ -266,7 +266,7 @@ fn saved_roots_on_disk() {
     assert_eq!(judged("app"), Ok(top.join("app")));
     assert_eq!(judged("gone"), Err(WhyRefused::Missing));
     assert_eq!(judged("linked"), Err(WhyRefused::Linked));
-    assert_eq!(judged("home_by_link/src"), Ok(top.join("home/src")), "the home may be reached by a link");
+    assert_eq!(judged("home_by_link/src"), Ok(top.join("home/src")), "a link may lead to the home");
     assert!(matches!(find(Path::new("/etc"), Insistence::Judged), Err(WhyRefused::NotShareable(_))));
     assert_eq!(find(Path::new("/etc"), Insistence::Forced), Ok("/etc".into()));
     // Write access above a root must not be enough to keep every program from starting.
@@ -339,7 +339,7 @@ fn a_saved_pattern_shares_what_it_matches() {
 }
 
 #[test]
-fn a_saved_pattern_matches_nothing_that_a_server_could_have_made() {
+fn a_saved_pattern_matches_nothing_that_a_server_could_have_created() {
     let country = Country::new(&["src/one/docs", "src/two/docs"]);
     let (ro, rw, rwx) = ("access = 'ro'", "access = 'rw'", "access = 'rwx'");
     let shared = |entries: &[(&str, &str)]| country.shared(None, entries);
@@ -353,9 +353,9 @@ fn a_saved_pattern_matches_nothing_that_a_server_could_have_made() {
     assert_eq!(shared(&[("src", for_git), ("src/*", ro)]), (vec![], planted("src")));
     assert_eq!(shared(&[("src/*", rw), ("src/*/*", ro)]).0.len(), 4);
     assert_eq!(shared(&[("src/*", rw), ("src/*/*", rwx)]).0.len(), 2);
-    // What was written at an earlier start.
+    // The record of an earlier start.
     country.directories.writable_record().unwrap().add_ambient([country.top.join("src/two")]).unwrap();
-    assert_eq!(shared(&[("src/*", rw)]).0.len(), 2, "what it matched itself");
+    assert_eq!(shared(&[("src/*", rw)]).0.len(), 2, "the pattern matched it itself");
     assert_eq!(shared(&[("src/*/*", ro)]).0, ["src/one/docs read"]);
     country.directories.writable_record().unwrap().add_ambient([country.top.join("src")]).unwrap();
     assert_eq!(shared(&[("src/*", ro)]), (vec![], planted("src")));
@@ -363,7 +363,7 @@ fn a_saved_pattern_matches_nothing_that_a_server_could_have_made() {
 }
 
 #[test]
-fn a_saved_pattern_trusts_no_record_that_is_damaged() {
+fn a_saved_pattern_matches_nothing_if_the_record_is_damaged() {
     let country = Country::new(&["src/one"]);
     assert_eq!(country.shared(None, &[("src/*", "")]).0.len(), 1);
     let record = country.directories.writable_record().unwrap();

@@ -1,8 +1,7 @@
 //! Store, consent and watching against a plain model: for any edits, damage and repairs of the file and any changes
-//! to the directories, after each look exactly what the user consented to and what still exists is shared; never
-//! more.
+//! to the directories, each scan shares exactly the directories that the user consented to and that still exist.
 
-#![expect(clippy::disallowed_methods, reason = "the test changes what is looked at")]
+#![expect(clippy::disallowed_methods, reason = "the test changes the files that are scanned")]
 
 use std::fmt::Write;
 use std::fs;
@@ -65,7 +64,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The world, and what is known about it without looking.
+/// The files, and what the model expects of them.
 struct World {
     top: PathBuf,
     store: Store,
@@ -74,7 +73,7 @@ struct World {
     /// What the file says, even if it cannot be read.
     file: Vec<SavedRoot>,
     damaged: bool,
-    /// What it said at the last look that could read it; `None` before the first such look.
+    /// What the file said at the last scan that could read it; `None` before the first such scan.
     good: Option<Vec<SavedRoot>>,
     session: Vec<Wish>,
     looking: Looking,
@@ -115,7 +114,7 @@ impl World {
         Wish { path: self.path(at), access: ACCESS[access], peer: PEERS[peer].map(str::to_owned) }
     }
 
-    /// Edits through Rootward; refused while the file is damaged. Another reader then reads the result.
+    /// Edits through Rootward; refused while the file is damaged.
     fn edit(&mut self, edit: impl FnOnce(&mut Document)) {
         let record = Record { audit: &self.log, requester: "model", time: SystemTime::UNIX_EPOCH };
         let edited = self.store.edit_ambient(&record, |document| {
@@ -183,7 +182,7 @@ impl World {
                     fs::remove_dir_all(self.top.join("gone")).unwrap();
                 }
             }
-            Step::Look => unreachable!("taken by the caller"),
+            Step::Look => unreachable!("the caller handles this step"),
         }
     }
 
@@ -214,7 +213,7 @@ impl World {
         assert_eq!(taken.is_err(), self.damaged);
         self.session.retain(|wish| wish.path != path || wish.peer.as_deref() != peer);
         if !self.damaged {
-            // The store's own model checks what that does to a file.
+            // The store's own model checks the effect on a file.
             self.file = self.store.load_ambient().unwrap().roots;
         }
     }
@@ -248,7 +247,7 @@ impl World {
         fs::rename(file.with_extension("other"), file).unwrap();
     }
 
-    /// Looks, as the thread would after its debounce.
+    /// Scans, as the thread does after its debounce.
     fn look(&mut self) -> Vec<News> {
         self.looking.look_ambient(&Watching::Events);
         if !self.damaged {
@@ -288,7 +287,7 @@ impl World {
     }
 }
 
-fn told(set: &RootSet) -> Vec<(PathBuf, Access)> {
+fn places(set: &RootSet) -> Vec<(PathBuf, Access)> {
     set.roots().iter().map(|found| (found.place.clone(), found.root.access)).collect()
 }
 
@@ -296,10 +295,10 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_shared_is_what_was_said_and_is_there(steps in prop::collection::vec(step(), 0..40)) {
+    fn exactly_the_consented_and_existing_roots_are_shared(steps in prop::collection::vec(step(), 0..40)) {
         let directory = tempfile::tempdir().unwrap();
         let mut world = World::new(&directory.path().canonicalize().unwrap());
-        let mut expected: Vec<Vec<(PathBuf, Access)>> = vec![Vec::new(); PEERS.len()];
+        let mut current: Vec<Vec<(PathBuf, Access)>> = vec![Vec::new(); PEERS.len()];
         for step in steps.iter().chain([&Step::Look]) {
             if matches!(step, Step::Look) {
                 let before = world.shown.as_ref().map(|seen| seen.version);
@@ -307,20 +306,20 @@ proptest! {
                 let seen = world.shown.clone().unwrap();
                 prop_assert_eq!(seen.trouble.is_some(), world.damaged);
                 prop_assert_eq!(seen.kept.as_ref().map(|kept| &kept.roots), world.good.as_ref());
-                expected = PEERS.iter().map(|peer| world.expected(*peer)).collect();
+                current = PEERS.iter().map(|peer| world.expected(*peer)).collect();
                 // Changes are reported, with an increasing number.
                 prop_assert!(news.is_empty() || before.is_some_and(|before| seen.version == before + 1));
-                // Looking again reports nothing.
+                // A second scan reports nothing.
                 prop_assert!(world.look().is_empty() && world.shown.as_ref().unwrap().version == seen.version);
             } else {
                 world.take(step);
             }
             // At every moment the last settled state counts, no matter what has happened since.
-            for (peer, expected) in PEERS.iter().zip(&expected) {
+            for (peer, expected) in PEERS.iter().zip(&current) {
                 let set = world.shown.as_ref().map(|seen| seen.set(*peer));
                 // Unknown is not the same as nothing saved.
                 prop_assert!(set.as_ref().is_none_or(|set| set.is_some() == world.good.is_some()));
-                let shown = set.flatten().map(|set| told(&set)).unwrap_or_default();
+                let shown = set.flatten().map(|set| places(&set)).unwrap_or_default();
                 prop_assert_eq!(&shown, expected, "{:?} after {:?}", peer, step);
             }
             // A consent counts for what it was given for, as far as is known.

@@ -1,8 +1,8 @@
-//! Detection and watching on real trees: built by real `git`, this repository, and those that somebody made to hurt. The provider before
-//! servers that behave, and servers that do not.
+//! Detection and watching on real trees: built by real `git`, this repository, and hostile ones. The provider with
+//! well-behaved and misbehaving servers.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
-#![expect(clippy::disallowed_methods, reason = "tests build the trees that are looked at")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests stop on any failure")]
+#![expect(clippy::disallowed_methods, reason = "tests build their own trees")]
 
 mod detect;
 mod provider;

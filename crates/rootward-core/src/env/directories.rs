@@ -72,7 +72,7 @@ impl Directories {
     pub fn closed_ambient(&self, resolver: Resolver) -> Result<Vec<Restriction>, Denial> {
         let mut rules = Vec::new();
         // SECURITY: a variable set in one session must not open what other sessions rely on
-        // (test: the_usual_places_are_closed_where_a_variable_moves_them)
+        // (test: the_usual_places_are_closed_even_if_a_variable_moves_them)
         let usual = self.home.iter().flat_map(|home| OWN_USUAL.map(|usual| home.join(usual)));
         let usual: Vec<PathBuf> = usual.filter(|usual| !self.own().any(|own| own == usual)).collect();
         for place in self.own().chain(&usual) {

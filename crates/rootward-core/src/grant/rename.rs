@@ -75,7 +75,7 @@ impl Grant {
         let (from, name) = self.parent()?;
         let (to, new_name) = target.parent()?;
         // SECURITY: the object that has the name now must be the one that was decided on
-        // (test: what_is_moved_is_what_was_checked, a_file_that_became_a_directory_is_checked_before_it_moves)
+        // (test: a_swapped_directory_is_not_moved, a_file_that_became_a_directory_is_checked_before_it_moves)
         let now = os::open_child(from.as_fd(), name, os::PIN)?;
         if os::identity(&now)? != os::identity(object)? {
             return Err(self.refused(Code::OutsideRoots, Cause::Unsettled).into());

@@ -280,7 +280,7 @@ impl Guard {
                 Err(ask.denial(Code::InvalidPath).because(Cause::System(Errno::NAMETOOLONG.kind())))
             }
             // SECURITY: a lookup that keeps failing is refused, never retried in a weaker way
-            // (test: endless_again_is_a_refusal)
+            // (test: endless_eagain_is_a_refusal)
             Err(Errno::AGAIN) => Err(ask.denial(Code::OutsideRoots).because(Cause::Unsettled)),
             Err(error) => Err(self.refusal(ask, spot, Code::AccessDenied, Cause::System(error.kind()))),
         }

@@ -7,7 +7,6 @@ mod handles;
 mod root_handle;
 mod weak;
 
-use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
@@ -17,7 +16,7 @@ use std::sync::Arc;
 use crate::access::Access;
 use crate::denial::Denial;
 use crate::grant::{Grant, GrantError, OpenFile};
-use crate::resolve::{Leaf, NameBuffer, Names, Resolver};
+use crate::resolve::{Leaf, Resolver};
 use crate::restriction::Restrictions;
 use crate::root::{Origin, PlacedRoot, RootKind};
 use crate::set::RootSet;
@@ -183,24 +182,6 @@ impl Guard {
         (steps, decision)
     }
 
-    /// Whether the text of `path` lies within a root. It does not look at the disk, so it ignores links and does not
-    /// replace [`Guard::check`]. A text with `..` never lies within a root.
-    pub fn would_contain(&self, path: impl AsRef<OsStr>) -> bool {
-        let path: Cow<'_, [u8]> = match (self.read_text(path.as_ref().as_bytes()), &self.0.base) {
-            (Ok(PathText::Absolute(path)), _) => path,
-            (Ok(PathText::Relative(rest)), Some(base)) => join(base, rest).into(),
-            (Ok(PathText::Relative(rest)), None) => match self.0.first_directory {
-                Some(root) => join(&self.placed(root).place, rest).into(),
-                None => return false,
-            },
-            (Err(_), _) => return false,
-        };
-        self.0.tree.deepest(&path).is_some_and(|(root, rest)| {
-            let kind = self.placed(root).kind;
-            Names::plain(rest, &mut NameBuffer::new()).is_some_and(|rest| kind == RootKind::Directory || rest.is_root())
-        })
-    }
-
     /// The current roots.
     pub fn roots(&self) -> &[PlacedRoot] {
         self.0.set.roots()
@@ -220,12 +201,6 @@ impl Guard {
     /// Distinguishes this guard from earlier ones of the same session.
     pub fn generation(&self) -> u64 {
         self.1
-    }
-
-    /// The same guard, including its handles, with another generation.
-    #[must_use]
-    pub fn with_generation(&self, generation: u64) -> Guard {
-        Guard(Arc::clone(&self.0), generation)
     }
 
     /// Whether both guards make the same decisions: same roots (including the objects on disk), same closed places and

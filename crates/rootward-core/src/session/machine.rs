@@ -80,7 +80,7 @@ impl SessionRoots {
             Event::Needed { arrived } => self.needed(arrived, &mut effects),
             Event::ListChanged => self.list_changed(&mut effects),
             // SECURITY: a disk that is slower than the timeout must not cause a fallback for a client that named its
-            // roots (test: roots_that_are_looked_up_too_slowly_are_named_all_the_same)
+            // roots (test: roots_that_are_looked_up_too_slowly_still_count_as_named)
             Event::Named { request } if self.is_awaited(request) => self.named = Named::Once,
             Event::Answered { request, roots } => self.answered(request, roots, &mut effects),
             Event::Failed { request, reason } => {

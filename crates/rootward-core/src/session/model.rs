@@ -126,7 +126,7 @@ impl Log {
     }
 
     /// The replacement for the client's roots: other roots, or everything.
-    fn stand_in(&self) -> (RootSet, Reach) {
+    fn replacement(&self) -> (RootSet, Reach) {
         let sources = self.current_sources();
         if self.policy.follow == Follow::Strict {
             return (RootSet::default(), Reach::Roots);
@@ -153,9 +153,9 @@ impl Log {
             Follow::FallbackOnly => return (self.unheard(), sources.fallback.clone(), Reach::Roots),
             Follow::Client | Follow::Strict => {}
         }
-        let (stand_in, reach) = self.stand_in();
+        let (replacement, reach) = self.replacement();
         if self.support == Support::No {
-            return (State::Unsupported, stand_in, reach);
+            return (State::Unsupported, replacement, reach);
         }
         let Some(outcome) = self.outcome() else { return (State::Pending, RootSet::default(), Reach::Roots) };
         let named = self.client_ever_named();
@@ -165,9 +165,9 @@ impl Log {
             }
             Some(list) if list.names_any() => (State::Unusable, list, Reach::Roots),
             Some(_) if named => (State::Empty, RootSet::default(), Reach::Roots),
-            Some(_) => (State::Empty, stand_in, reach),
+            Some(_) => (State::Empty, replacement, reach),
             None if named => (State::Failed, RootSet::default(), Reach::Roots),
-            None => (State::Failed, stand_in, reach),
+            None => (State::Failed, replacement, reach),
         }
     }
 
@@ -236,7 +236,7 @@ impl Log {
     }
 }
 
-/// Whether `less` gives nothing that `more` does not, at any of the places in the sets below and beneath them.
+/// Whether `less` gives no access that `more` does not, at the places of the sets below and beneath them.
 fn within(less: &CurrentRoots, more: &CurrentRoots) -> bool {
     let access = |current: &CurrentRoots, place: &Path| match current.reach {
         Reach::AllowAll => Access::ALL,
@@ -392,11 +392,11 @@ proptest! {
             // An old guard would allow access to what is now closed.
             let closed = matches!(event, Event::RestrictionsChanged);
             prop_assert!(!closed || after.generation > before.generation);
-            let told = effects.iter().rev().find_map(|effect| match effect {
+            let reported = effects.iter().rev().find_map(|effect| match effect {
                 Effect::Changed { generation } => Some(*generation),
                 _ => None,
             });
-            prop_assert_eq!(told.unwrap_or(before.generation), after.generation);
+            prop_assert_eq!(reported.unwrap_or(before.generation), after.generation);
 
             // Losing roots narrows access: no failure adds to what was allowed before. Before the first answer nothing
             // was allowed, and a first failure falls back to the operator's roots, as for a client that cannot be
@@ -406,7 +406,7 @@ proptest! {
                 if log.settled_before_last_entry() {
                     prop_assert!(within(after, &before), "{:?} after {:?}", after, before);
                 } else {
-                    prop_assert_eq!((after.roots.clone(), after.reach), log.stand_in());
+                    prop_assert_eq!((after.roots.clone(), after.reach), log.replacement());
                 }
             } else if matches!(event, Event::Needed { .. } | Event::ListChanged | Event::Invalidate | Event::Tick) {
                 prop_assert_eq!(after, &before);

@@ -1,8 +1,8 @@
 //! Tests of the machine, written as small scripts.
 //!
-//! A line is `TIME EVENT => EFFECTS | STANDING`: milliseconds, the event, the expected effects, and the standing of a
-//! call that arrives then (for `needed@TIME`, of a call that arrived at that time). Words that begin with `/` are
-//! directories; `/…=N` means that the object found there has number N; words that begin with `!` are refused roots.
+//! A line is `TIME EVENT => EFFECTS | STANDING`: the time in milliseconds, the event, the expected effects, and the
+//! standing of a call that arrives then (for `needed@TIME`, of a call that arrived at that time). Words that begin with
+//! `/` are directories; `/…=N` means that the directory there has inode N; words that begin with `!` are refused roots.
 
 mod asking;
 mod states;

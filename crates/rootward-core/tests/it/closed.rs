@@ -8,11 +8,11 @@ use rootward_core::{Class, Closed, Restriction, places};
 
 const HEAD: &str = "# What stays closed
 
-Below every root these places stay closed, in whatever directory they lie, with everything in them. A `*` stands for any characters of a
-name, `**` for any directories between. Upper and lower case are the same. `rootward doctor --closed` prints this list and what your settings
-and saved roots add to it.
+These places stay closed below every root, in any directory, with everything in them. `*` matches any characters of a name, `**` any
+directories. Upper and lower case are the same. `rootward doctor --closed` prints this list, with the places that your settings and saved
+roots add.
 
-The operator opens one by naming it as a root: `--root ~/project/.env`. A client cannot.
+The operator opens one of them by naming it as a root: `--root ~/project/.env`. A client cannot.
 
 This page is generated from `crates/rootward-core/src/places.rs`.
 ";
@@ -24,7 +24,7 @@ fn page() -> String {
         (
             Class::Secret,
             "Secret places",
-            "Closed for everything. A confined process does not get them either ([sandbox.md](sandbox.md)).",
+            "Closed for everything. A confined process cannot reach them either ([sandbox.md](sandbox.md)).",
         ),
         (
             Class::RunsCode,
@@ -34,12 +34,12 @@ fn page() -> String {
         (
             Class::Guarded,
             "Guarded files",
-            "Refused in calls, and by the tools of `rootward serve`, which do not list or search them either. The kernel leaves them open: a project's own programs need them, so they never prevent a server from starting. A confined server can send whatever it reads.",
+            "Refused in calls and by the tools of `rootward serve`, which do not list or search them either. The kernel leaves them open, because a project's own programs need them. So they never prevent a server from starting, but a confined server can read them and send them anywhere.",
         ),
         (
             Class::Own,
             "Rootward's own places",
-            "Closed for everything, no matter who names them. If the environment moves them, they are closed there as well.",
+            "Closed for everything, no matter who names them. If environment variables move them, they are closed there as well.",
         ),
     ] {
         let _ = writeln!(page, "\n## {title}\n\n{says}\n");

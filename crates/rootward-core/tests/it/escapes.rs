@@ -11,12 +11,12 @@ fn guard_passes_the_escape_corpus() {
     assert_eq!(
         Resolver::detect(),
         Resolver::Kernel,
-        "this machine's kernel has no openat2: run the test on a machine that has"
+        "this kernel has no openat2: run the test on a machine that has it"
     );
     let report = report::run(&GuardDoor(Resolver::Kernel), escape::table());
     report.assert_clean();
     assert!(report.unsupported.is_empty(), "the guard supports everything in the corpus");
-    assert!(report.needing_root.is_empty() || !is_superuser(), "the superuser skips no row");
+    assert!(report.needing_root.is_empty() || !is_superuser(), "the superuser must run every row");
 }
 
 #[test]

@@ -144,7 +144,7 @@ fn appending_adds_or_creates() {
 }
 
 #[test]
-fn appending_to_what_somebody_made_meanwhile_adds_to_it() {
+fn appending_adds_to_a_file_created_meanwhile() {
     let yard = Yard::new();
     let guard = yard.guard(&["root"]);
     let [first, second, third] = ["new", "new", "linked"].map(|path| guard.check(path, Access::WRITE).unwrap());
@@ -192,7 +192,7 @@ fn a_shared_file_that_is_written_in_place_shrinks_and_grows() {
 }
 
 #[test]
-fn a_directory_to_start_in_is_one_and_the_one_that_was_decided() {
+fn a_working_directory_is_the_directory_that_was_decided() {
     let yard = Yard::new();
     let guard = yard.guard(&["root:rwx"]);
     let start = |path: &str| guard.check(path, Access::EXECUTE).unwrap().open_working_directory();
@@ -203,7 +203,7 @@ fn a_directory_to_start_in_is_one_and_the_one_that_was_decided() {
     let moved = guard.check("a", Access::EXECUTE).unwrap();
     fs::rename(yard.path("root/a"), yard.path("root/was-a")).unwrap();
     yard.link("root/a", yard.path("outside"));
-    assert!(moved.open_working_directory().is_err(), "there is a link where there was none");
+    assert!(moved.open_working_directory().is_err(), "a link replaced the directory");
 }
 
 #[test]
@@ -232,10 +232,10 @@ fn holes_are_copied_as_holes() {
     let guard = yard.guard(&["root"]);
     let source = guard.check("holes", Access::READ).unwrap();
     let target = guard.check("copy", Access::WRITE).unwrap();
-    let mut told = 0;
+    let mut written = 0;
     let copied = source.copy_to_while(&target, Replace::No, |bytes| {
-        told += bytes;
-        if told < 1 << 24 { Ok(()) } else { Err(io::ErrorKind::StorageFull.into()) }
+        written += bytes;
+        if written < 1 << 24 { Ok(()) } else { Err(io::ErrorKind::StorageFull.into()) }
     });
     assert_eq!(copied.unwrap(), size);
     let copy = fs::File::open(yard.path("root/copy")).unwrap();

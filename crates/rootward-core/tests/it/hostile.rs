@@ -1,4 +1,4 @@
-//! Attacks that a hostile reader found. Each test states a promise and fails if it is broken.
+//! Attacks from a hostile review of the code. Each test states a promise and fails if it is broken.
 
 use std::fs;
 use std::io;
@@ -69,7 +69,7 @@ fn a_parent_moved_by_a_grant_takes_no_file_into_a_closed_place() {
     let place = "root/.git/modules/m/config";
     assert_eq!(code(guard.check(yard.path(place), Access::WRITE)), Some(Code::Restricted));
     let written = guard.check("d/config", Access::WRITE).unwrap().replace_with(|file| {
-        // A long write; meanwhile the peer's other call:
+        // During this long write, the peer makes its other call:
         let source = guard.check_entry("d", Access::DELETE).unwrap();
         let target = guard.check_entry(".git/modules/m", Access::WRITE).unwrap();
         source.rename_to(&target, Replace::No).map_err(io::Error::other)?;
@@ -111,7 +111,7 @@ fn a_link_that_is_moved_brings_nothing_into_a_closed_place() {
 
 /// The check must cover the tree that is moved, not the one that was pinned when the path was decided.
 #[test]
-fn what_is_moved_is_what_was_checked() {
+fn a_swapped_directory_is_not_moved() {
     let yard = Yard::new();
     yard.file("root/d/x", "x");
     yard.file("root/repo/.git/hooks/pre-commit", "#!");
@@ -121,7 +121,7 @@ fn what_is_moved_is_what_was_checked() {
     let target = guard.check_entry("e", Access::WRITE).unwrap();
     fs::rename(yard.path("root/d"), yard.path("root/d2")).unwrap();
     fs::rename(yard.path("root/repo"), yard.path("root/d")).unwrap();
-    // Both happened before the move was requested, not in between.
+    // Both renames happened before the move was requested.
     let moved = source.rename_to(&target, Replace::No);
     assert!(moved.is_err(), "another directory was moved, with `.git/hooks` and `.ssh` in it");
 }
@@ -138,7 +138,7 @@ fn a_file_that_became_a_directory_is_checked_before_it_moves() {
     assert!(source.rename_to(&target, Replace::No).is_err(), "`.git/hooks` was moved unchecked");
 }
 
-// ---- more than the client may ----
+// ---- more access than a client may have ----
 
 /// A file `.git` says where git finds hooks and configuration. It must stay closed for writing, even if it is named as
 /// a root.
@@ -166,7 +166,7 @@ fn a_client_cannot_open_a_git_file_by_naming_it_below_a_ceiling() {
     assert_eq!(code(guard.check("sub/.git", Access::WRITE)), Some(Code::Restricted));
 }
 
-// ---- what lies outside ----
+// ---- information about places outside ----
 
 /// Otherwise `..` after a directory outside would be allowed if the directory exists, and refused if not.
 #[test]
@@ -372,7 +372,7 @@ fn no_directory_is_made_in_the_place_of_a_file_root() {
 }
 
 #[test]
-fn a_file_root_that_cannot_be_written_anew_stays() {
+fn a_failed_replacement_keeps_the_old_file_root() {
     let yard = Yard::new();
     let guard = yard.guard(&["root/top.txt"]);
     let grant = guard.check(yard.path("root/top.txt"), Access::WRITE).unwrap();
@@ -392,7 +392,7 @@ fn a_file_root_copied_onto_itself_stays() {
 
 /// Device and inode numbers are reused, on ext4 nearly always by the next directory.
 #[test]
-fn a_root_removed_and_made_anew_is_another_root() {
+fn a_root_removed_and_created_again_is_another_root() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().canonicalize().unwrap().join("r");
     fs::create_dir(&path).unwrap();
@@ -401,7 +401,7 @@ fn a_root_removed_and_made_anew_is_another_root() {
     fs::remove_dir(&path).unwrap();
     fs::create_dir(&path).unwrap();
     fs::write(path.join("x"), "impostor").unwrap();
-    assert!(guard.check("x", Access::READ).is_err(), "a replaced root was taken for the root");
+    assert!(guard.check("x", Access::READ).is_err(), "a replaced root was accepted as the old one");
 }
 
 #[test]
@@ -416,7 +416,7 @@ fn a_move_gives_no_access_that_the_source_did_not_have() {
     let source = guard.check_entry(yard.path("drop/in.txt"), Access::DELETE).unwrap();
     let _ = source.rename_to(&guard.check_entry("taken", Access::WRITE).unwrap(), Replace::No);
     let read = guard.check("taken", Access::READ).unwrap().read(100).ok();
-    assert_eq!(read, None, "read what is not shared for reading");
+    assert_eq!(read, None, "the peer reads a file that is not shared for reading");
 }
 
 // ---- attacks that failed ----
@@ -449,7 +449,7 @@ fn forty_links_of_four_kilobytes_are_followed_in_bounded_time() {
     }
 }
 
-// ---- modes and owners ----
+// ---- permissions and owners ----
 
 /// If the owner cannot be kept, the group is lost too, and its permissions would go to another group.
 #[test]
@@ -521,8 +521,9 @@ fn both_resolvers_decide_places_longer_than_a_path_alike() {
 fn a_file_root_contains_nothing_below_it() {
     let yard = Yard::new();
     let guard = yard.guard(&["root/top.txt"]);
-    assert!(guard.would_contain(yard.path("root/top.txt")));
-    assert!(!guard.would_contain(yard.path("root/top.txt/below")));
+    assert!(guard.check(yard.path("root/top.txt"), Access::READ).is_ok());
+    let below = guard.check(yard.path("root/top.txt/below"), Access::WRITE).unwrap();
+    assert!(!below.exists() && below.create_directory_all().is_err());
 }
 
 #[test]

@@ -40,7 +40,7 @@ fn a_missing_or_forbidden_openat2_is_noticed() {
 }
 
 #[test]
-fn endless_again_is_a_refusal() {
+fn endless_eagain_is_a_refusal() {
     without_openat2(Errno::AGAIN, || {
         assert_eq!(Resolver::detect(), Resolver::Kernel, "the call exists, so there is no weaker fallback");
         let yard = Yard::new();

@@ -81,8 +81,8 @@ fn two_stars_and_climbing_are_errors() {
         let read = Root::from_typed(text.as_ref(), "/".as_ref(), Some("/home/me".as_ref()), Origin::Flag);
         assert!(matches!(read, Err(RootError::Pattern { .. })), "{text}");
     }
-    let told = Root::from_typed("/src/**".as_ref(), "/".as_ref(), None, Origin::Flag).unwrap_err().to_string();
-    assert!(told.starts_with("not a usable root: `/src/**` (`**` is not supported"), "{told}");
+    let error = Root::from_typed("/src/**".as_ref(), "/".as_ref(), None, Origin::Flag).unwrap_err().to_string();
+    assert!(error.starts_with("not a usable root: `/src/**` (`**` is not supported"), "{error}");
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn a_pattern_matches_no_link() {
 }
 
 #[test]
-fn what_a_pattern_matches_is_judged_as_a_clients_root() {
+fn matches_of_a_pattern_are_judged_like_a_clients_roots() {
     let yard = yard();
     fs::create_dir_all(yard.path("src/.ssh")).unwrap();
     let set = yard.set(Origin::Flag, &["src/.*"]);
@@ -110,7 +110,7 @@ fn what_a_pattern_matches_is_judged_as_a_clients_root() {
     assert_eq!(places(&yard, Origin::Flag, &["src/.ssh"]), ["src/.ssh"], "the operator may share it by name");
     let system = yard.set(Origin::Flag, &["/et*"]);
     assert!(system.is_empty() && system.names_any());
-    // The resolved place counts, too.
+    // The resolved place is judged as well.
     yard.link("settings", "/etc");
     let linked = yard.set(Origin::Flag, &["settings/*"]);
     let (kept, refused) = found(&yard, &linked);
@@ -131,7 +131,7 @@ fn a_pattern_lifts_no_restriction() {
 }
 
 #[test]
-fn a_pattern_matches_nothing_where_a_confined_command_could_have_made_it() {
+fn a_pattern_matches_nothing_that_a_confined_command_could_have_created() {
     let yard = yard();
     let environment = Environment::from([("HOME", yard.path("home")), ("XDG_STATE_HOME", yard.path("state"))]);
     let directories = Directories::new(&environment);
@@ -143,8 +143,7 @@ fn a_pattern_matches_nothing_where_a_confined_command_could_have_made_it() {
     let planted = |below: &str| WhyRefused::PlantedMatch(yard.path(below));
     // A root that is writable now.
     assert_eq!(found(&yard, &set(&["src", "src/*:rwx"])), (vec!["src".to_owned()], vec![planted("src")]));
-    // Matches that give no more than their parent are kept, and so are those that give less, because they close
-    // something.
+    // Matches that give no more than their parent are kept; those that give less take access away.
     assert_eq!(found(&yard, &set(&["src", "src/*:ro"])).0, ["src", "src/one", "src/two"]);
     assert_eq!(found(&yard, &set(&["src:ro", "src/*"])).0, ["src", "src/one", "src/two"]);
     // A root that was writable at an earlier start.

@@ -99,38 +99,38 @@ fn left(yard: &Yard, validation: &Validation, roots: &[&str]) -> (Vec<String>, O
 #[test]
 fn a_nested_root_that_became_a_link_is_left_out() {
     let yard = Yard::new();
-    let nobody = Validation::new(None);
+    let no_home = Validation::new(None);
     let named = yard.set(Origin::Client, &["root", "root/a"]);
     assert_eq!(named.len(), 2);
     fs::rename(yard.path("root/a"), yard.path("root/moved")).unwrap();
     yard.link("root/a", "../outside");
     for roots in [["root", "root/a"], ["root/a", "root"]] {
-        let (kept, refused) = left(&yard, &nobody, &roots);
+        let (kept, refused) = left(&yard, &no_home, &roots);
         assert_eq!(kept, ["root"]);
         assert_eq!(refused, Some(WhyRefused::PlantedLink(yard.path("root/a"))));
     }
-    let told = WhyRefused::PlantedLink("/p/app".into()).to_string();
+    let message = WhyRefused::PlantedLink("/p/app".into()).to_string();
     assert_eq!(
-        told,
+        message,
         "`/p/app` is a link that a confined server could have made; name its target, or run `rootward roots add`"
     );
-    // The user created a link in a read-only root, and one outside the roots.
-    assert_eq!(left(&yard, &nobody, &["root:ro", "root/a"]).0, ["root", "outside"]);
+    // Only the user can create a link in a read-only root or outside the roots, so both are trusted.
+    assert_eq!(left(&yard, &no_home, &["root:ro", "root/a"]).0, ["root", "outside"]);
     yard.link("beside", "outside");
-    assert_eq!(left(&yard, &nobody, &["root", "beside"]).0, ["root", "outside"]);
+    assert_eq!(left(&yard, &no_home, &["root", "beside"]).0, ["root", "outside"]);
     // If the target is shared without the link, the link adds nothing, unless it asks for more access.
-    assert_eq!(left(&yard, &nobody, &["root", "root/a", "outside"]).0, ["root", "outside"]);
-    assert_eq!(left(&yard, &nobody, &["root", "outside:ro", "root/a"]).0, ["root", "outside"]);
+    assert_eq!(left(&yard, &no_home, &["root", "root/a", "outside"]).0, ["root", "outside"]);
+    assert_eq!(left(&yard, &no_home, &["root", "outside:ro", "root/a"]).0, ["root", "outside"]);
     let narrow = yard.set(Origin::Client, &["root", "outside:ro", "root/a"]);
     assert_eq!(narrow.roots()[1].root.access, Access::READ, "the link asks for more than the target has");
     // One link may lead through another.
     yard.link("root/b", "a");
-    assert_eq!(left(&yard, &nobody, &["root", "root/b"]).0, ["root"]);
+    assert_eq!(left(&yard, &no_home, &["root", "root/b"]).0, ["root"]);
     yard.link("way", "root/a");
-    assert_eq!(left(&yard, &nobody, &["root", "way"]).0, ["root"]);
+    assert_eq!(left(&yard, &no_home, &["root", "way"]).0, ["root"]);
     // One suspicious link does not make another one trusted.
     yard.link("root/c", "../outside");
-    assert_eq!(left(&yard, &nobody, &["root", "root/a", "root/c"]).0, ["root"]);
+    assert_eq!(left(&yard, &no_home, &["root", "root/a", "root/c"]).0, ["root"]);
 }
 
 #[test]
@@ -213,7 +213,7 @@ fn a_root_need_not_be_utf8_and_is_then_never_announced() {
 }
 
 #[test]
-fn a_special_file_is_no_root() {
+fn a_special_file_is_not_accepted_as_a_root() {
     let yard = Yard::new();
     rustix::fs::mkfifoat(rustix::fs::CWD, yard.path("pipe"), rustix::fs::Mode::RUSR).unwrap();
     assert_eq!(yard.set(Origin::Flag, &["pipe"]).refused()[0].reason, WhyRefused::Special);

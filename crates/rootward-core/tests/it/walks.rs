@@ -1,4 +1,4 @@
-//! Walks visit everything once and nothing closed, and leave out what git ignores, like the `ignore` crate.
+//! Walks visit every open entry once, no closed place, and skip what git ignores, like the `ignore` crate.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -178,7 +178,7 @@ fn pattern() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// The walk leaves out the same entries as `ignore`'s own walk.
+    /// The walk skips the same entries as `ignore`'s own walk.
     #[test]
     fn ignoring_agrees_with_ignore(
         files in prop::collection::vec(prop::collection::vec(prop::sample::select(vec!["a", "b", "c", "ab"]), 1..4), 1..12),

@@ -1,15 +1,15 @@
-//! What the file server costs: `cargo bench -p rootward-files --bench files`.
+//! The cost of the file server: `cargo bench -p rootward-files --bench files`.
 //!
-//! A start, a small file, a large tree, a search and the memory of an idle server, against the servers of others and against `rg`. Stdout
-//! carries the table in Markdown and nothing else; progress goes to stderr.
+//! Compares start, a small file, a large tree, a search and idle memory with other servers and with `rg`. Stdout carries only the table
+//! in Markdown; progress goes to stderr.
 //!
 //! # Layout
 //!
-//! [`servers`] is who is measured; [`starting`], [`reading`], [`tree`], [`searching`] and [`memory`] measure.
+//! [`servers`] starts the servers; [`starting`], [`reading`], [`tree`], [`searching`] and [`memory`] measure.
 
-#![expect(clippy::disallowed_methods, reason = "the benchmark plays the user, who makes the directories")]
+#![expect(clippy::disallowed_methods, reason = "the benchmark acts as the user who creates the directories")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the table goes to stdout, progress to stderr")]
-#![expect(clippy::expect_used, reason = "what answered before answers again, or nothing can be measured")]
+#![expect(clippy::expect_used, reason = "a server that stops answering cannot be measured")]
 
 mod memory;
 mod reading;
@@ -29,7 +29,7 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 
 fn main() -> Outcome<()> {
     let arguments: Vec<String> = std::env::args().collect();
-    // `cargo test --benches` runs this too, to see that it starts; a measurement was not asked for.
+    // `cargo test --benches` also runs this, to check that it starts; it does not want a measurement.
     if !arguments.iter().any(|argument| argument == "--bench") {
         eprintln!("nothing measured: run by `cargo bench`");
         return Ok(());

@@ -1,4 +1,4 @@
-//! The memory of a server that has been asked a few things and waits.
+//! The memory of an idle server after a few calls.
 
 use std::time::Duration;
 
@@ -7,8 +7,8 @@ use crate::servers::{Servers, Which};
 use rootward_testkit::bench::client::Client;
 use rootward_testkit::bench::table::{Bar, Table};
 
-/// The kernel's names (`proc_pid_smaps(5)`). `Pss` shares what several processes have among them; `Rss`, which counts the same library
-/// for each, is there to be known.
+/// The kernel's names (`proc_pid_smaps(5)`). `Pss` divides shared memory among its processes. `Rss` counts a shared library in full for
+/// each, and is only for information.
 const MEASURES: [&str; 2] = ["Pss", "Rss"];
 
 pub(crate) fn measure(servers: &Servers, table: &mut Table) -> Outcome<()> {
@@ -35,7 +35,7 @@ pub(crate) fn measure(servers: &Servers, table: &mut Table) -> Outcome<()> {
     Ok(())
 }
 
-/// Lists and reads, and then waits a little.
+/// Lists and reads, then waits a little.
 fn settled(servers: &Servers, client: Outcome<Client>) -> Outcome<Client> {
     let mut client = client?;
     let root = servers.root.display();
@@ -45,7 +45,7 @@ fn settled(servers: &Servers, client: Outcome<Client>) -> Outcome<Client> {
         let params = format!(r#"{{"name":"read_text_file","arguments":{{"path":"{root}/small.txt"}}}}"#);
         client.ask("tools/call", &params)?;
     }
-    // Longer than it takes until a server begins to watch what it follows.
+    // Longer than a server takes to start its file watchers.
     std::thread::sleep(Duration::from_secs(3));
     Ok(client)
 }

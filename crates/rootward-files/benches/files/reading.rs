@@ -1,4 +1,4 @@
-//! What it costs to read a small file.
+//! The cost of reading a small file.
 
 use crate::Outcome;
 use crate::servers::{Servers, Which};
@@ -6,10 +6,10 @@ use rootward_testkit::bench::client::Client;
 use rootward_testkit::bench::measure::{Turns, compare_each};
 use rootward_testkit::bench::table::{Bar, Table};
 
-/// A turn is a few milliseconds.
+/// A turn takes a few milliseconds.
 const TURNS: Turns = Turns { rounds: 100, operations: 50 };
 
-/// What stands at the end of the file.
+/// The end of the file.
 const END: &str = "the end of the file";
 
 pub(crate) fn measure(servers: &Servers, table: &mut Table) -> Outcome<()> {

@@ -1,4 +1,4 @@
-//! What it costs to search the sources of crates, against `rg`.
+//! The cost of searching the sources of crates, compared with `rg`.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -13,10 +13,10 @@ use rootward_testkit::bench::table::{Bar, Table};
 const VERSION: &str = "15.2.0";
 const ROUNDS: usize = 10;
 
-/// How many times as long as `rg`.
+/// The maximum ratio to the time of `rg`.
 const MOST: f64 = 1.3;
 
-/// Patterns that match some hundred lines: a word, and what begins with no certain word.
+/// Patterns that match a few hundred lines: a literal word, and one that begins without one.
 const PATTERNS: [&str; 2] = ["PhantomPinned", r"fn \w+_unchecked_mut\("];
 
 pub(crate) fn measure(servers: &Servers, sources: &Path, cores: &str, table: &mut Table) -> Outcome<()> {
@@ -37,7 +37,7 @@ pub(crate) fn measure(servers: &Servers, sources: &Path, cores: &str, table: &mu
         let params = params.to_string();
         let (own, theirs) = (matches(&mut client, &params)?, rg()?);
         if own != theirs {
-            table.add_missing(&what, &against, &format!("{own} lines were found, by `rg` {theirs}"));
+            table.add_missing(&what, &against, &format!("found {own} lines, but `rg` found {theirs}"));
             client.end()?;
             continue;
         }
@@ -53,7 +53,8 @@ pub(crate) fn measure(servers: &Servers, sources: &Path, cores: &str, table: &mu
     Ok(())
 }
 
-/// Copies the sources that cargo has unpacked: large, and there wherever this is built. Where they lie, a client may not share them.
+/// Copies the sources that Cargo has unpacked: a large tree that exists on every build machine. Clients may not share the original
+/// directory.
 pub(crate) fn plant(top: &Path) -> Outcome<PathBuf> {
     eprintln!("copying the sources of crates");
     let cargo = match (std::env::var_os("CARGO_HOME"), std::env::var_os("HOME")) {
@@ -80,17 +81,17 @@ fn copy(from: &Path, to: &Path) -> Outcome<()> {
     Ok(())
 }
 
-/// How many lines the server finds; it must not stop early.
+/// The number of lines that the server finds. It must not stop early.
 fn matches(client: &mut Client, params: &str) -> Outcome<usize> {
     let answer: serde_json::Value = serde_json::from_slice(client.ask("tools/call", params)?)?;
     let data = &answer["result"]["structuredContent"];
     if data["truncated"] != false {
-        return Err(format!("the search was not finished: {:.400}", answer.to_string()).into());
+        return Err(format!("the search stopped early: {:.400}", answer.to_string()).into());
     }
     Ok(data["matches"].as_array().map_or(0, Vec::len))
 }
 
-/// How many lines `rg` finds, in the same files, with the same text as a result.
+/// The number of lines that `rg` finds in the same files, with the same output.
 fn search(program: &Path, pattern: &str, sources: &Path) -> Outcome<usize> {
     let options = ["--no-config", "--no-require-git", "--no-ignore-global", "--no-ignore-parent", "--color", "never"];
     let output = Command::new(program)

@@ -1,4 +1,4 @@
-//! Who is measured: `rootward serve`, the reference server, and the crate `rust-mcp-filesystem`.
+//! The measured servers: `rootward serve`, the reference server, and the crate `rust-mcp-filesystem`.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -13,17 +13,17 @@ const NPM_VERSION: &str = "2026.8.31";
 const CRATE: &str = "rust-mcp-filesystem";
 const CRATE_VERSION: &str = "0.4.5";
 
-/// The places of a run, and who is measured there.
+/// The directories of a run, and the servers.
 #[derive(Debug)]
 pub(crate) struct Servers {
     home: PathBuf,
-    /// A directory that is shared.
+    /// The shared directory.
     pub(crate) root: PathBuf,
     binary: PathBuf,
     pub(crate) peers: Vec<Peer>,
 }
 
-/// A server of others.
+/// Another server.
 #[derive(Debug)]
 pub(crate) struct Peer {
     /// Its name and version, in Markdown.
@@ -32,12 +32,12 @@ pub(crate) struct Peer {
     line: Outcome<Vec<OsString>>,
 }
 
-/// Which of them.
+/// Which of the other servers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Which {
-    /// From npm: what people have.
+    /// From npm: the most widely used one.
     Reference,
-    /// In Rust: the fastest there is.
+    /// In Rust: the fastest one.
     Fastest,
 }
 
@@ -57,19 +57,19 @@ impl Servers {
             Peer {
                 name: format!("`{CRATE}` {CRATE_VERSION}"),
                 which: Which::Fastest,
-                // It writes, as the others do. The client's roots it takes only where it is told to, and then ends late.
+                // Allows writing, like the others. Its option for client roots stays off, because it makes the server exit late.
                 line: built.map(|program| vec![program.into(), "--allow-write".into()]),
             },
         ];
         Ok(Servers { home, root, binary: rootward()?, peers })
     }
 
-    /// `rootward serve` with a directory, as it is by default: decisions on record.
+    /// `rootward serve` with a directory and default settings: decisions are audited.
     pub(crate) fn rootward(&self, root: &Path) -> Outcome<Client> {
         self.begin(&[self.binary.clone().into(), "serve".into()], root)
     }
 
-    /// A server of others with a directory.
+    /// Another server with a directory.
     pub(crate) fn peer(&self, peer: &Peer, root: &Path) -> Outcome<Client> {
         match &peer.line {
             Ok(line) => self.begin(line, root),
@@ -77,7 +77,7 @@ impl Servers {
         }
     }
 
-    /// Starts a server that shares the directory on its command line; its client names the same as its root.
+    /// Starts a server with the directory on its command line. The client shares the same directory.
     fn begin(&self, line: &[OsString], root: &Path) -> Outcome<Client> {
         let mut command = Command::new(&line[0]);
         command.args(&line[1..]).arg(root).env_clear().env("HOME", &self.home).env("RUST_LOG", "off");

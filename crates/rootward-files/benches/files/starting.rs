@@ -18,7 +18,7 @@ pub(crate) fn measure(servers: &Servers, table: &mut Table) -> Outcome<()> {
             continue;
         }
         own()?;
-        // Where the two are close, more turns tell them apart.
+        // If the two are close, more turns are needed to tell them apart.
         let (rounds, bar) = match peer.which {
             Which::Reference => (20, Bar::TimesFaster(30.0)),
             Which::Fastest => (200, Bar::AtMost(1.0)),

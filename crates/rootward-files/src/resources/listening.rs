@@ -6,14 +6,14 @@ use rmcp::model::SubscriptionFilter;
 use rmcp::service::SubscriptionContext;
 use rootward_server::{Access, Roots, listener_roots};
 
-use super::SCHEME;
+use super::is_file_uri;
 use super::watches::{BETWEEN_LOOKS, MOST_WATCHES, Watches};
 
 /// What such a client can watch: files, as many as a session can subscribe to, and the resource list. `None` if it asks
 /// for neither.
 pub(crate) fn accepted(requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
     let named = requested.resource_subscriptions.iter().flatten();
-    let files: Vec<String> = named.filter(|uri| uri.starts_with(SCHEME)).take(MOST_WATCHES).cloned().collect();
+    let files: Vec<String> = named.filter(|uri| is_file_uri(uri)).take(MOST_WATCHES).cloned().collect();
     let mut accepted = SubscriptionFilter::new();
     accepted.resource_subscriptions = (!files.is_empty()).then_some(files);
     accepted.resources_list_changed = requested.resources_list_changed.filter(|asked| *asked);

@@ -23,13 +23,15 @@ pub(crate) use uri::{escaped_name, media_type, of_path};
 
 use crate::failure::Failure;
 
-/// The scheme of every file's URI.
-pub(crate) const SCHEME: &str = "file:";
+/// Whether a text is the URI of a file. The case of a scheme does not matter (RFC 3986, section 3.1).
+pub(crate) fn is_file_uri(text: &str) -> bool {
+    text.get(.."file:".len()).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"))
+}
 
 /// Decides whether a resource may be read.
 pub(crate) fn decide(roots: &Roots, uri: &str) -> Result<Grant, ErrorData> {
     // A path is not a URI: a relative one would start at the first root, but other clients mean something else.
-    if !uri.starts_with(SCHEME) {
+    if !is_file_uri(uri) {
         let sentence =
             format!("`{}` is not the URI of a resource here: files are `file:` URIs", crate::project::shown(uri));
         return Err(ErrorData::invalid_params(sentence, Some(json!({"uri": uri}))));

@@ -119,7 +119,7 @@ fn first(roots: &Roots, uri: &str) -> Result<Seen, ErrorData> {
 /// A later poll; `None` if the resource may not be read now.
 fn again(roots: &Roots, uri: &str) -> Option<Seen> {
     // SECURITY: do not report a resource that is no longer shared or now leads outside
-    // (test: a_subscription_tells_nothing_of_what_is_no_longer_shared)
+    // (test: a_subscription_does_not_report_what_is_no_longer_shared)
     let grant = roots.guard().check(uri, Access::READ).ok()?;
     match grant.kind() {
         None | Some(FileKind::File | FileKind::Directory) => grant.version().ok().map(Seen::File),

@@ -47,7 +47,7 @@ impl FileTool for PathInRoots {
             Err(error) => return Err(error.into()),
         };
         // SECURITY: a refusal does not reveal whether a path outside the roots exists
-        // (test: whether_a_path_is_shared_tells_nothing_of_what_lies_outside)
+        // (test: path_in_roots_does_not_reveal_what_exists_outside)
         Ok(match check(&roots, &path, Access::NONE) {
             Ok(grant) => {
                 let root = &grant.root().root;

@@ -1,4 +1,4 @@
-//! The control: a server that checks a name and then opens it, behind the same protocol.
+//! The control: a server for the same protocol that checks a path and then opens it by name.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use rootward_testkit::naive::Naive;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 
-/// Serves with these roots until its client goes.
+/// Serves these roots until the client disconnects.
 pub(crate) async fn serve(there: DuplexStream, ground: Arc<Request>) {
     let (read, mut write) = tokio::io::split(there);
     let mut lines = BufReader::new(read).lines();

@@ -1,4 +1,4 @@
-//! Completion of paths: in templates and in arguments of prompts.
+//! Completion of paths in templates and in arguments of prompts.
 
 use rootward_testkit::client::{DuplexClient, message};
 use serde_json::{Value, json};
@@ -42,7 +42,7 @@ async fn arguments_of_prompts_are_completed() {
         ("s".into(), vec!["src/".into(), "srclink".into()]),
         (String::new(), vec!["src/".into(), "srclink".into(), root.clone(), second.clone()]),
         ("src/.".into(), vec!["src/.hidden".into()]),
-        // What is closed is not named.
+        // Closed names are left out.
         (".".into(), vec![".envoy".into()]),
         (root.trim_end_matches("oot/").into(), vec![root.clone()]),
         ("/".into(), vec![root.clone(), second.clone()]),
@@ -72,7 +72,7 @@ async fn templates_are_completed() {
 }
 
 #[tokio::test]
-async fn nothing_is_completed_beyond_the_roots() {
+async fn nothing_outside_the_roots_is_completed() {
     let stage = stage();
     let mut client = stage.connect(&["root"]).await;
     let outside = stage.name("outside/");
@@ -108,7 +108,7 @@ async fn nothing_is_completed_beyond_the_roots() {
 }
 
 #[tokio::test]
-async fn an_answer_holds_a_hundred() {
+async fn at_most_100_names_are_offered() {
     let stage = Stage::new();
     for number in 0..250 {
         stage.file(&format!("root/many/{number:03}"), "");
@@ -121,9 +121,9 @@ async fn an_answer_holds_a_hundred() {
     assert_eq!(completion["values"][99], "many/099");
 }
 
-/// A modern client that would have to be asked for its roots is offered nothing; one that has none is offered the operator's.
+/// Completion cannot ask a modern client for its roots, so a client with roots gets nothing; one without gets names from the operator's.
 #[tokio::test]
-async fn modern_clients_are_offered_what_is_known() {
+async fn modern_clients_get_names_from_known_roots() {
     let stage = stage();
     let mut client = stage.connect(&["root"]).await;
     let asked = message::modern(&json!({"roots": {}}), prompt("src/"));

@@ -1,4 +1,4 @@
-//! The file server as a door: what the corpus and the races act through, by calls of its tools.
+//! The file server as a door: runs the escape corpus and the races through calls of its tools.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -17,29 +17,29 @@ use tokio::runtime::{Builder, Runtime};
 use crate::by_name;
 use crate::stage::connect;
 
-/// Who answers.
+/// The server under test.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Server {
     /// The file server.
     Files,
-    /// The control.
+    /// The control, which opens by name.
     ByName,
 }
 
 /// A call of a tool.
 pub(crate) type Call = (&'static str, Value);
 
-/// What a request is made into; none where it cannot be said, or not with these tools.
+/// Turns a request into calls. `None` if JSON or these tools cannot express it.
 pub(crate) type Calls = Box<dyn Fn(&Request) -> Option<Vec<Call>> + Send + Sync>;
 
-/// A server, and what it is asked by.
+/// A server, and how requests become calls.
 pub(crate) struct ToolDoor {
     server: Server,
     calls: Calls,
     lasting: Mutex<Option<(Ground, Session)>>,
 }
 
-/// What a session is made with: roots, base, home.
+/// What a session depends on: roots, base, home.
 pub(crate) type Ground = (Vec<rootward_testkit::door::Root>, Option<PathBuf>, Option<PathBuf>);
 
 /// A runtime with a server in it, and its client.
@@ -58,7 +58,7 @@ impl ToolDoor {
 }
 
 impl Door for ToolDoor {
-    /// One session for as long as its ground is the same.
+    /// Keeps one session as long as its ground is the same.
     fn act(&self, request: &Request) -> Outcome {
         let Some(calls) = (self.calls)(request) else { return Outcome::Unsupported };
         let mut lasting = self.lasting.lock().unwrap();
@@ -106,7 +106,7 @@ impl Session {
     }
 }
 
-/// The operator's roots, in any spelling, and held to what a client may name.
+/// Settings with the request's roots as the ceiling, in any spelling, checked as roots of a client are.
 pub(crate) fn settings(request: &Request) -> Settings {
     let base = request.base.as_deref().unwrap_or(Path::new("/"));
     let roots = request.roots.iter().map(|root| {
@@ -121,7 +121,7 @@ pub(crate) fn settings(request: &Request) -> Settings {
     settings
 }
 
-/// What an answer says, as far as the corpus tells answers apart.
+/// Translates an answer into an outcome of the corpus.
 fn outcome(tool: &str, answered: &ToolResult, request: &Request) -> Outcome {
     let shown = shown(answered);
     if answered["isError"] == true {
@@ -133,7 +133,7 @@ fn outcome(tool: &str, answered: &ToolResult, request: &Request) -> Outcome {
     if tool == "path_in_roots" && answered.data()["inRoots"] == false {
         return Outcome::denied(answered.data()["reason"].as_str().unwrap(), shown);
     }
-    // Where each path has its own answer, and there is one.
+    // `read_multiple_files` has an answer per path; here there is one path.
     if let Some((_, sentence)) = shown.split_once(": Error - ")
         && tool == "read_multiple_files"
     {
@@ -148,7 +148,7 @@ fn outcome(tool: &str, answered: &ToolResult, request: &Request) -> Outcome {
             let names = shown.lines().filter_map(|line| line.split_once(' '));
             Some(names.map(|(_, name)| OsString::from(name)).collect())
         }
-        // Whatever names there are; the paths as they were asked for are no news.
+        // All other text, without the requested paths, which an answer may repeat.
         _ => {
             let asked = [Some(request.path.as_slice()), request.to.as_deref()].into_iter().flatten();
             let texts = asked.filter_map(|asked| str::from_utf8(asked).ok()).filter(|asked| !asked.is_empty());
@@ -162,7 +162,7 @@ fn outcome(tool: &str, answered: &ToolResult, request: &Request) -> Outcome {
     Outcome::Done { content: Some(shown.into_bytes()), entries, place: None }
 }
 
-/// All that a reader sees, what is encoded decoded.
+/// Everything that the client sees, decoded.
 fn shown(answered: &ToolResult) -> String {
     let blocks = answered["content"].as_array().unwrap().iter();
     let texts = blocks.map(|block| {
@@ -189,7 +189,7 @@ fn kind(sentence: &str) -> Failure {
     kinds.into_iter().find(|(says, _)| sentence.contains(says)).map_or(Failure::Other, |(_, kind)| kind)
 }
 
-/// Several answers as one: all that they show; refused only if all are, and with one code only if it is the same.
+/// Merges several answers: everything that they show; refused only if all are, and with one code only if all have the same.
 fn all(mut outcomes: Vec<Outcome>) -> Outcome {
     if outcomes.len() == 1 {
         return outcomes.remove(0);

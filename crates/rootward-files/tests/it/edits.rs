@@ -1,4 +1,4 @@
-//! `edit_file`: what it finds, what it answers, what it leaves alone.
+//! `edit_file`: what it matches, what it returns, what it refuses.
 
 use std::fs;
 
@@ -46,7 +46,7 @@ async fn edits_are_made_in_order_all_or_none() {
 }
 
 #[tokio::test]
-async fn several_places_are_told() {
+async fn several_matches_are_reported() {
     let stage = Stage::new();
     stage.file("root/f", "x x x\n");
     let mut client = stage.connect(&["root"]).await;
@@ -61,7 +61,7 @@ async fn several_places_are_told() {
 }
 
 #[tokio::test]
-async fn what_is_not_to_be_edited_is_left_alone() {
+async fn a_refused_edit_changes_nothing() {
     let stage = Stage::new();
     stage.file("root/latin1", b"caf\xe9\n");
     stage.file("root/f", "text\n");
@@ -88,9 +88,9 @@ async fn what_is_not_to_be_edited_is_left_alone() {
     assert_eq!(stage.read("root/f"), "text\n");
 }
 
-/// Written or not is told by the object: a write makes a new one.
+/// A write creates a new inode, so the inode number shows whether anything was written.
 #[tokio::test]
-async fn nothing_is_written_where_nothing_changes() {
+async fn nothing_is_written_if_nothing_changes() {
     use std::os::unix::fs::MetadataExt;
     let stage = Stage::new();
     stage.file("root/f", "same\n");
@@ -106,5 +106,5 @@ async fn nothing_is_written_where_nothing_changes() {
         assert_eq!(object(), before, "{arguments}");
     }
     client.says("edit_file", json!({"path": "f", "edits": [edit("same", "other")]})).await;
-    assert_ne!(object(), before, "the control");
+    assert_ne!(object(), before, "control");
 }

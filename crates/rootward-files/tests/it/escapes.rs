@@ -1,7 +1,7 @@
-//! The escape corpus through the tools, by the protocol.
+//! The escape corpus, run through the tools over the protocol.
 //!
-//! Each row in three ways: by the tool that does what it asks, where the answer must be the row's; by all tools that read; and by each
-//! tool that changes something. Nothing outside is shown, made, changed or removed.
+//! Each row runs in three ways: with the tool for the row's act, which must give the row's expected answer; with all tools that read; and
+//! with each tool that changes something. No tool may show, create, change or remove anything outside.
 
 use rootward_testkit::door::Request;
 use rootward_testkit::escape::{Act, Expect, Needs, Row, table};
@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 
 use crate::door::{Call, Server, ToolDoor};
 
-/// The texts of a request; none where one of them is no text, which cannot be said in JSON.
+/// The paths of a request as strings. `None` if one is not UTF-8, which JSON cannot express.
 fn texts(request: &Request) -> Option<(String, String)> {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();
     Some((text(&request.path)?, text(request.to.as_deref().unwrap_or_default())?))
 }
 
-/// The call that does what is asked.
+/// The call for the row's act.
 fn as_asked(request: &Request) -> Option<Vec<Call>> {
     let (path, to) = texts(request)?;
     let data = String::from_utf8(request.data.clone()).ok()?;
@@ -33,7 +33,7 @@ fn as_asked(request: &Request) -> Option<Vec<Call>> {
         Act::Remove => ("delete_file", json!({"path": path})),
         Act::Rename => ("move_file", pair),
         Act::Copy => ("copy_file", pair),
-        // No tool makes a file only where there is none, or opens one to run it.
+        // No tool creates a file only if it does not exist, or opens one to run it.
         Act::CreateNew | Act::Execute => return None,
     };
     Some(vec![call])
@@ -67,7 +67,7 @@ fn by_reading(request: &Request) -> Option<Vec<Call>> {
     ])
 }
 
-/// A tool that changes something, with the row's path in one of its places.
+/// A tool that changes something, with the row's path as one of its arguments.
 type Change = (&'static str, fn(&str) -> Call);
 
 const CHANGES: [Change; 9] = [
@@ -82,7 +82,7 @@ const CHANGES: [Change; 9] = [
     ("copy_file to", |path| ("copy_file", json!({"source": "in.txt", "destination": path}))),
 ];
 
-/// Which rows a tool owes their refusal: those of acts that need what it needs.
+/// Whether the tool must refuse what this act is refused: it needs the same access.
 fn owes(tool: &str, act: Act) -> bool {
     match tool {
         "write_file" | "append_file" | "edit_file" => matches!(act, Act::Put | Act::Append),
@@ -93,7 +93,7 @@ fn owes(tool: &str, act: Act) -> bool {
     }
 }
 
-/// The row, asked in another way: a path that is refused stays refused; else nothing outside may be shown or changed.
+/// The row for another tool: if `owed`, a refused path stays refused; otherwise nothing outside may be shown or changed.
 fn in_another_way(row: &Row, owed: bool) -> Row {
     let expect = match row.expect {
         Expect::Deny { .. } | Expect::Refused if owed => Expect::Refused,
@@ -102,8 +102,8 @@ fn in_another_way(row: &Row, owed: bool) -> Row {
     Row { expect, ..*row }
 }
 
-/// The row, asked by all tools that read: where its path is refused, all refuse it, with the same code. What a special file is may be
-/// told, and what is below a file.
+/// The row for all tools that read: if its path is refused, all of them refuse it with the same code. They may say what a special file is,
+/// and what is below a file.
 fn by_all(row: &Row) -> Row {
     let reads = matches!(row.act, Act::Check | Act::Read | Act::List | Act::Stat);
     let expect = match row.expect {
@@ -117,8 +117,8 @@ fn is_text(row: &Row) -> bool {
     !row.path.contains("{x:") && !row.to.is_some_and(|to| to.contains("{x:"))
 }
 
-/// What is mounted inside is inside, whatever other names it has, and so is a file that has a name inside: appending changes it under
-/// its other names, too. Both are named in `SECURITY.md`.
+/// A bind mount inside a root is inside, whatever other paths it has. So is a hard link: appending changes the file under its other names
+/// too. `SECURITY.md` lists both.
 fn is_shared(row: &Row, tool: &str) -> bool {
     let shared = |item: &Item| match item {
         Item::BindMount(..) => true,
@@ -128,12 +128,12 @@ fn is_shared(row: &Row, tool: &str) -> bool {
     row.tree.iter().any(shared)
 }
 
-/// Rows that `create_directory` answers in its own way: a directory that is there is as good as one that was made, and a link is
-/// followed, so that one which leads out is refused as such.
+/// Rows with another answer from `create_directory`: it succeeds if the directory exists, and it follows links, so that a link that leads
+/// out is refused as such.
 const MADE_ALREADY: [&str; 4] =
     ["make-existing-directory", "make-directory-over-dangling-out", "create-root", "make-directory-dot"];
 
-/// Nothing was left out but what needs a user that this one is not.
+/// Asserts that every row ran, except for those that need another user.
 fn assert_all_ran(report: &Report, rows: &[Row]) {
     report.assert_clean();
     let missing = rows.iter().filter(|row| row.needs == Needs::Root && !is_superuser()).count();
@@ -141,7 +141,7 @@ fn assert_all_ran(report: &Report, rows: &[Row]) {
 }
 
 #[test]
-fn every_row_is_answered_as_it_must_be() {
+fn every_row_gets_its_expected_answer() {
     let rows: Vec<Row> = table()
         .map(|row| if MADE_ALREADY.contains(&row.name) { Row { expect: Expect::Harmless, ..*row } } else { *row })
         .collect();
@@ -166,7 +166,7 @@ fn nothing_outside_changes(changes: &[Change]) {
         let rows: Vec<Row> = rows.map(|row| in_another_way(row, owes(tool, row.act))).collect();
         let door = ToolDoor::new(Server::Files, move |request: &Request| {
             let (path, _) = texts(request)?;
-            // What was fetched would be seen.
+            // The second call would show a copied secret.
             Some(vec![call(&path), ("read_text_file", json!({"path": "copied-here"}))])
         });
         let report = report::run(&door, rows.iter());
@@ -181,7 +181,7 @@ fn no_tool_that_writes_reaches_outside() {
 }
 
 #[test]
-fn no_tool_that_makes_or_takes_away_reaches_outside() {
+fn no_tool_that_creates_or_removes_reaches_outside() {
     nothing_outside_changes(&CHANGES[3..6]);
 }
 
@@ -190,7 +190,7 @@ fn no_tool_that_moves_or_copies_reaches_outside() {
     nothing_outside_changes(&CHANGES[6..]);
 }
 
-/// The control: a server that opens by name is caught by each of the three.
+/// The control: each of the three ways detects a server that opens by name.
 #[test]
 fn a_server_that_opens_by_name_is_caught() {
     let names = ["cve-2025-53110-read", "cve-2025-53110-list", "prefix-sibling-put", "prefix-sibling"];
@@ -206,7 +206,7 @@ fn a_server_that_opens_by_name_is_caught() {
     for (tool, call) in CHANGES {
         let door = ToolDoor::new(Server::ByName, move |request: &Request| {
             let (path, _) = texts(request)?;
-            // What was fetched would be seen.
+            // The second call would show a copied secret.
             Some(vec![call(&path), ("read_text_file", json!({"path": "copied-here"}))])
         });
         let changed = report::run(&door, harmless.iter());

@@ -1,4 +1,4 @@
-//! A server that is killed while it writes: the file is the old one or the new one.
+//! A server that is killed while it writes leaves the old file or the new one.
 
 use std::fs;
 use std::io::Write;
@@ -32,22 +32,22 @@ fn a_kill_at_any_moment_leaves_a_whole_file() {
                 }
             }
         });
-        // From the first answer on one write follows another.
+        // After the first answer, the server writes all the time.
         answered += usize::from(client.next().is_some());
         let times = || {
             [fs::metadata(stage.path("root")), fs::metadata(stage.path("root/f"))]
                 .map(|seen| seen.unwrap().mtime_nsec())
         };
         let before = times();
-        // The moment something is seen to be written, it is cut off.
+        // Kill it as soon as something was written.
         while times() == before {}
         client.line.child.kill().unwrap();
         calls.join().unwrap();
         let found = fs::read(stage.path("root/f")).unwrap();
         assert_eq!(found.len(), LENGTH, "round {round}");
-        assert!(found.iter().all(|byte| *byte == found[0]), "round {round}: half of either");
+        assert!(found.iter().all(|byte| *byte == found[0]), "round {round}: the file mixes old and new");
     }
-    assert_eq!(answered, ROUNDS, "the control: there were writes to be cut off");
+    assert_eq!(answered, ROUNDS, "control: the server was writing");
     let others = stage.names("root").into_iter().filter(|name| name != "f");
     for name in others {
         assert!(name.starts_with(".rootward-"), "{name}");

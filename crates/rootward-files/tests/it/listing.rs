@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::stage::Stage;
 
-/// Directories, dot files, what git ignores, links out and in, a name that would forge a line and one that is not UTF-8.
+/// Directories, dot files, ignored files, links out and in, a name that looks like two lines, and one that is not UTF-8.
 fn stage() -> Stage {
     let stage = Stage::new();
     stage.file("root/b.txt", "1234567");
@@ -50,7 +50,7 @@ async fn a_directory_is_listed_with_sizes() {
     let lines: Vec<&str> = listed.lines().collect();
     assert_eq!(lines[1], format!("[DIR] {:30} ", "a"));
     assert_eq!(lines[2], format!("[FILE] {:30} {:>10}", "b.txt", "7 B"));
-    // A link has the size of the link: what it leads to may lie outside.
+    // A link has its own size: its target may be outside.
     assert_eq!(lines[5], format!("[FILE] {:30} {:>10}", "in", "1 B"));
     assert_eq!(lines[8], "Total: 4 files, 3 directories");
     let listed = client.says("list_directory_with_sizes", json!({"path": ".", "sortBy": "size"})).await;
@@ -62,7 +62,7 @@ async fn a_directory_is_listed_with_sizes() {
     assert!(sentence.contains("expected `name` or `size`"), "{sentence}");
 }
 
-/// A tree as paths, directories with a slash at their end.
+/// The paths in a tree; directories end in a slash.
 fn paths(tree: &Value, above: &str, into: &mut Vec<String>) {
     for entry in tree.as_array().unwrap() {
         let name = format!("{above}{}", entry["name"].as_str().unwrap());
@@ -82,7 +82,7 @@ fn paths(tree: &Value, above: &str, into: &mut Vec<String>) {
 }
 
 #[tokio::test]
-async fn a_tree_is_shown_whole() {
+async fn a_tree_shows_everything_below() {
     let stage = stage();
     let mut client = stage.connect(&["root"]).await;
     let all = [
@@ -152,7 +152,7 @@ async fn files_are_found_by_name() {
 }
 
 #[tokio::test]
-async fn too_many_matches_are_cut_and_told() {
+async fn too_many_matches_are_cut_with_a_note() {
     let stage = Stage::new();
     for number in 0..10_001 {
         stage.file(&format!("root/many/{number}"), "");

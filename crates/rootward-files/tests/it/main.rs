@@ -1,10 +1,10 @@
-//! The file server through the protocol: what a client sends, and what it gets.
+//! The file server, tested through the protocol: what a client sends and what it gets back.
 
 #![expect(
     clippy::disallowed_methods,
     clippy::unwrap_used,
     clippy::panic,
-    reason = "tests play the user and the attacker, and end where something is not as it must be"
+    reason = "tests act as the user and the attacker, and panic on any unexpected result"
 )]
 
 mod by_name;

@@ -1,4 +1,4 @@
-//! Names that are not UTF-8: given as a list shows them, and decided as the file that they name.
+//! Names that are not UTF-8: tools accept them as lists show them, and check the file that they name.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -37,14 +37,14 @@ async fn a_name_that_is_not_utf8_is_given_as_it_is_shown() {
         let found = client.result("search_content", json!({"pattern": "o", "path": path})).await;
         assert_eq!(found.data()["matches"][0]["path"], stage.name("root/") + &path);
     }
-    // What another tool shows is taken as well.
+    // Tools accept the names that other tools show.
     let found = client.says("search_files", json!({"path": ".", "pattern": "**"})).await;
     for path in found.lines() {
         client.says("get_file_info", json!({"path": path})).await;
     }
     let tree: Value = serde_json::from_str(&client.says("directory_tree", json!({"path": "."})).await).unwrap();
     assert_eq!((&tree[0]["name"], &tree[0]["children"][0]["name"]), (&json!("d\\xff"), &json!(shown[0])));
-    // It is edited, moved and removed, and files are made beside it.
+    // The file can be edited, moved and removed, and new files can be created beside it.
     let path = r"d\xff/caf\xe9.txt";
     let edits = json!([{"oldText": "coffee", "newText": "tea"}]);
     client.says("edit_file", json!({"path": path, "edits": edits})).await;
@@ -66,20 +66,20 @@ impl Stage {
 }
 
 #[tokio::test]
-async fn a_text_names_the_file_that_has_it_as_its_name() {
+async fn a_literal_name_wins_over_a_decoded_one() {
     let stage = Stage::new();
     stage.file(r"root/a\xff", "literal");
     fs::write(stage.bytes(b"root/a\xff"), "bytes").unwrap();
     let mut client = stage.connect(&["root"]).await;
     let read = |path: &str| json!({"path": path});
-    // Both are shown, each in its own form; the plain text is the file of that name.
+    // Each has its own displayed form. A name that exists literally means that file.
     let listed = client.says("list_directory", read(".")).await;
     assert_eq!(listed, "[FILE] a\\x5cxff\n[FILE] a\\xff");
     assert_eq!(client.says("read_text_file", read(r"a\x5cxff")).await, "literal");
     assert_eq!(client.says("read_text_file", read(r"a\xff")).await, "literal");
     fs::remove_file(stage.path(r"root/a\xff")).unwrap();
     assert_eq!(client.says("read_text_file", read(r"a\xff")).await, "bytes");
-    // What is new has the name that was given.
+    // A new file gets the name as given.
     client.says("write_file", json!({"path": r"new\xff", "content": "new"})).await;
     client.says("create_directory", json!({"path": r"c\xff/d\xff"})).await;
     assert_eq!(stage.read(r"root/new\xff"), "new");
@@ -88,7 +88,7 @@ async fn a_text_names_the_file_that_has_it_as_its_name() {
 }
 
 #[tokio::test]
-async fn a_name_that_is_not_utf8_is_decided_as_the_file_that_it_names() {
+async fn a_name_that_is_not_utf8_is_checked_as_the_file_that_it_names() {
     let stage = Stage::new();
     let secret = stage.path("outside/secret.txt");
     std::os::unix::fs::symlink(&secret, stage.bytes(b"root/out\xff")).unwrap();
@@ -104,7 +104,7 @@ async fn a_name_that_is_not_utf8_is_decided_as_the_file_that_it_names() {
         (r"d\xff/new", "outside_roots"),
         (r"d\xff/s\xff", "outside_roots"),
         (r"n\xff/.ssh/id", "restricted"),
-        // By its text, something on the way does not exist.
+        // Taken literally, a component of this path does not exist.
         (r"n\xff/../../outside/s\xff", "invalid_path"),
         (r"../outside/s\xff", "outside_roots"),
     ] {
@@ -122,20 +122,20 @@ async fn a_name_that_is_not_utf8_is_decided_as_the_file_that_it_names() {
         let told = client.result("path_in_roots", json!({"path": path})).await;
         assert_eq!((&told.data()["inRoots"], &told.data()["reason"]), (&json!(false), &json!(code)), "{path}");
     }
-    // An entry that is moved or removed is the link, and not what it leads to.
+    // Moving or removing a link acts on the link, not on its target.
     client.says("delete_file", json!({"path": r"out\xff"})).await;
     assert_eq!(fs::read_to_string(secret).unwrap(), "SECRET");
     assert_eq!(fs::read_dir(stage.path("outside")).unwrap().count(), 2);
 }
 
 #[tokio::test]
-async fn escapes_are_no_way_around_a_decision() {
+async fn escaped_names_do_not_bypass_the_checks() {
     let stage = Stage::new();
     stage.file("root/in/f", "f");
     stage.file("root/.ssh/id", "SECRET");
     fs::write(stage.bytes(b"root/in/\xff"), "bytes").unwrap();
     let mut client = stage.connect(&["root"]).await;
-    // Decoded by a careless reader, each of these leads out, to a closed place, or to another file.
+    // A careless decoder would turn each of these into a path outside, to a closed place, or to another file.
     for path in [
         r"\x2e\x2e/outside/secret.txt",
         r"\x2e\x2e\x2foutside\x2fsecret.txt",
@@ -161,9 +161,9 @@ async fn escapes_are_no_way_around_a_decision() {
             assert!(!answered.to_string().contains("SECRET"), "{tool} {path}");
         }
     }
-    // A NUL itself is refused as ever.
+    // A literal NUL is refused as usual.
     assert_eq!(client.why("read_text_file", json!({"path": "in/\\xff\u{0}"})).await, "invalid_path");
-    // Written to, they are plain names in the root.
+    // Writing to them creates files with these literal names in the root.
     for path in [r"\x2e\x2e", r"a\x2fb", r"\x2essh", r"n\x00"] {
         client.says("write_file", json!({"path": path, "content": "x"})).await;
         assert_eq!(stage.read(&format!("root/{path}")), "x");

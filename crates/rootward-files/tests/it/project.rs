@@ -1,4 +1,4 @@
-//! The tools of the set `project`: what they tell of real trees, and what hostile trees get from them.
+//! The tools of the set `project`, with realistic and with hostile trees.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -11,7 +11,7 @@ use crate::stage::{Stage, connect};
 
 const TOOLS: [&str; 3] = ["analyze_project", "find_documentation", "build_configuration"];
 
-/// Two roots: a workspace of Rust with a web client, and a service in Python.
+/// Two roots: a Rust workspace with a web client, and a Python service.
 fn two_projects() -> Stage {
     let stage = Stage::new();
     stage.file("root/Cargo.toml", "[workspace]\nmembers = ['core']\n[package]\nname = \"app\"\nversion = \"1.0.0\"\n");
@@ -39,7 +39,7 @@ fn two_projects() -> Stage {
 }
 
 #[tokio::test]
-async fn the_tools_are_offered_where_they_are_switched_on() {
+async fn the_tools_are_offered_only_if_enabled() {
     let stage = two_projects();
     let mut plain = stage.connect(&["root"]).await;
     let list = plain.ask("tools/list", json!({})).await.to_string();
@@ -56,13 +56,13 @@ async fn the_tools_are_offered_where_they_are_switched_on() {
 }
 
 #[tokio::test]
-async fn a_project_is_told_root_by_root() {
+async fn each_root_is_analyzed() {
     let stage = two_projects();
     let mut client = stage.connect_whole(&["root", "service"]).await;
     let told = client.result("analyze_project", json!({})).await;
     let projects = told.data()["projects"].as_array().unwrap().clone();
     let [app, service] = projects.as_slice() else { panic!("{told:?}") };
-    // Neither what `.gitignore` names nor dependencies.
+    // Without dependencies and files that `.gitignore` names.
     assert_eq!((&app["files"], &app["path"]), (&json!(11), &json!(stage.name("root"))));
     let languages: Vec<_> = app["languages"].as_array().unwrap().iter().map(|one| &one["language"]).collect();
     assert_eq!(languages, ["Rust", "TypeScript"]);
@@ -78,7 +78,7 @@ async fn a_project_is_told_root_by_root() {
     assert_eq!((&service["files"], &service["manifests"][0]["name"]), (&json!(4), &json!("service")));
     assert_eq!(told.data()["truncated"], false);
     assert!(told.text().contains("11 files in 6 directories") && told.text().contains("cargo: Cargo.toml app 1.0.0"));
-    // One directory of it.
+    // A single directory.
     let told = client.result("analyze_project", json!({"path": "web"})).await;
     assert_eq!(told.data()["projects"][0]["files"], 3);
     let missing = client.text("analyze_project", json!({"path": "nowhere"})).await;
@@ -86,7 +86,7 @@ async fn a_project_is_told_root_by_root() {
 }
 
 #[tokio::test]
-async fn documents_are_told_the_most_general_first() {
+async fn documents_are_listed_the_most_general_first() {
     let stage = two_projects();
     let mut client = stage.connect_whole(&["root", "service"]).await;
     let told = client.result("find_documentation", json!({})).await;
@@ -109,7 +109,7 @@ async fn documents_are_told_the_most_general_first() {
 }
 
 #[tokio::test]
-async fn what_to_run_is_merged_over_roots() {
+async fn build_commands_are_merged_over_all_roots() {
     let stage = two_projects();
     let mut client = stage.connect_whole(&["root", "service", "root/core"]).await;
     let told = client.result("build_configuration", json!({})).await;
@@ -125,13 +125,13 @@ async fn what_to_run_is_merged_over_roots() {
     );
     assert_eq!(run["build"], json!([step("root", "cargo build --workspace"), step("root/web", "pnpm run build")]));
     let builds = told.data()["builds"].as_array().unwrap();
-    // A root that lies in another one is not told twice.
+    // A root inside another one is not listed twice.
     assert_eq!(builds.len(), 4, "{told:?}");
     let core = builds.iter().find(|build| build["name"] == "core").unwrap();
     assert_eq!((&core["member"], &core["commands"]), (&json!(true), &json!([])));
 }
 
-/// Hostile manifests, names and objects; none of it is followed, waited for, or taken for a path.
+/// The tools follow no hostile link, block on no FIFO, and use no text of a manifest as a path.
 #[tokio::test]
 async fn hostile_trees_are_harmless() {
     let stage = Stage::new();
@@ -168,7 +168,7 @@ async fn hostile_trees_are_harmless() {
     assert_eq!(problems.len(), 5, "{problems:?}");
     let documents = client.text("find_documentation", json!({})).await;
     assert!(documents.contains("name\\xff\\x0a.md"), "{documents}");
-    // Named outright, a link leads out and is refused.
+    // A link that leads out is refused if a call names it.
     for tool in TOOLS {
         let refused = client.result(tool, json!({"path": "linked"})).await;
         assert_eq!((refused.code(), &refused["isError"]), (Some("outside_roots"), &json!(true)), "{tool}");
@@ -178,7 +178,7 @@ async fn hostile_trees_are_harmless() {
 }
 
 #[tokio::test]
-async fn without_roots_there_is_a_sentence() {
+async fn without_roots_the_tools_say_that_nothing_is_shared() {
     let stage = Stage::new();
     let mut client = stage.connect_whole(&[]).await;
     for tool in TOOLS {
@@ -188,9 +188,9 @@ async fn without_roots_there_is_a_sentence() {
     }
 }
 
-/// A root that is a single file, and one that is gone since.
+/// A root that is a single file, and one that was removed after the start.
 #[tokio::test]
-async fn roots_of_every_kind_are_told() {
+async fn single_files_and_missing_roots_are_reported() {
     let stage = Stage::new();
     stage.file("notes.md", "# Notes\n");
     stage.directory("gone");
@@ -206,9 +206,9 @@ async fn roots_of_every_kind_are_told() {
     assert_eq!(told.data()["documents"][0]["title"], "Notes");
 }
 
-/// Answers about a large tree have their limits: 10,000 files, or 100,000 with `ROOTWARD_LONG=1`.
+/// Results for a large tree are limited. The tree has 10,000 files, or 100,000 with `ROOTWARD_LONG=1`.
 #[tokio::test]
-async fn a_large_tree_is_told_within_bounds() {
+async fn results_for_a_large_tree_are_limited() {
     let stage = Stage::new();
     let each = if std::env::var_os("ROOTWARD_LONG").is_some() { 1000 } else { 100 };
     for directory in 0..100 {
@@ -226,15 +226,15 @@ async fn a_large_tree_is_told_within_bounds() {
     let documents = &told["result"]["structuredContent"];
     assert_eq!((documents["documents"].as_array().unwrap().len(), &documents["truncated"]), (2000, &json!(true)));
     assert!(told.to_string().len() < 1 << 20, "{}", told.to_string().len());
-    // Taken back, it is owed nothing, and the session goes on.
-    client.call_as("taken back", "analyze_project", json!({})).await;
-    client.notify("notifications/cancelled", json!({"requestId": "taken back"})).await;
+    // A cancelled call gets no answer, and the session continues.
+    client.call_as("cancelled", "analyze_project", json!({})).await;
+    client.notify("notifications/cancelled", json!({"requestId": "cancelled"})).await;
     assert_eq!(client.result("path_in_roots", json!({"path": "1"})).await.data()["inRoots"], true);
 }
 
-/// The modern era: a client that names its roots is asked for them in place of a result, and sends the call again.
+/// Modern era: the server answers the call with a request for roots, and the client sends the call again with its roots.
 #[tokio::test]
-async fn modern_clients_are_asked_for_their_roots_first() {
+async fn the_server_asks_modern_clients_for_their_roots_first() {
     let stage = two_projects();
     let server = FileServer::default().with_tools([Toolset::Project].into_iter().collect());
     let mut client = connect(stage.settings(&[]), server, json!({})).await;

@@ -1,4 +1,4 @@
-//! Prompts: what goes along with the question, and what is refused.
+//! Prompts: what they contain, and what is refused.
 
 use rootward_testkit::client::message;
 use serde_json::{Value, json};
@@ -50,7 +50,7 @@ async fn a_review_gets_the_file_and_how_it_is_tested() {
     let text = messages[0]["content"]["text"].as_str().unwrap();
     assert!(text.contains("start faster") && text.contains("`cargo test`") && text.contains("src/main.rs"), "{text}");
     assert_eq!(messages[1]["content"]["resource"]["text"], "fn main() {}\n");
-    // What was removed can be reviewed, too.
+    // A removed file can be reviewed as well.
     let gone = client.ask("prompts/get", get("review_change", &json!({"path": "gone.rs"}))).await;
     assert!(gone.to_string().contains("not there now"), "{gone}");
 }
@@ -80,7 +80,7 @@ async fn a_path_that_is_not_shared_is_refused() {
 }
 
 #[tokio::test]
-async fn modern_clients_are_asked_for_their_roots_first() {
+async fn the_server_asks_modern_clients_for_their_roots_first() {
     let stage = stage();
     let mut client = stage.connect(&[]).await;
     let params = message::modern(&json!({"roots": {}}), get("summarize_project", &json!({})));

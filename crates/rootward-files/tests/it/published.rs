@@ -1,6 +1,6 @@
-//! Published vulnerabilities of file servers, each through every tool that takes a path.
+//! Published vulnerabilities of file servers, each tried with every tool that takes a path.
 //!
-//! The reference server's own are CVE-2025-53110 and CVE-2025-53109; the others fell on other servers, or on the libraries below them.
+//! The reference server had CVE-2025-53110 and CVE-2025-53109; the others affected other servers, or libraries that they use.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,37 +12,37 @@ use serde_json::{Value, json};
 
 use crate::stage::{Stage, connect};
 
-/// What was published, and the paths that it went by.
+/// A published vulnerability, and paths that exploit it.
 struct Published {
-    /// Where it comes from.
+    /// The CVE or advisory, and what it is.
     source: &'static str,
-    /// `$TOP` stands for what is above the root.
+    /// `$TOP` is replaced by the directory above the root.
     paths: &'static [&'static str],
-    /// How each tool refuses it.
+    /// The code of the refusal.
     code: &'static str,
     last: Last,
     leads: Leads,
 }
 
-/// What the last name of a path is.
+/// What the last component of a path is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Last {
     Plain,
-    /// A link: a tool that moves, removes or makes a name does it to the link, and not to what it leads to.
+    /// A link: a tool that moves, removes or creates an entry acts on the link, not on its target.
     Link,
-    /// None: `..`, or a slash. What moves, removes or makes a name has none to do it to, and fails in its own words.
+    /// `..`, or a slash: a tool that moves, removes or creates an entry has no name to act on, and fails with its own error.
     NoName,
 }
 
-/// Where the system finds a path, started in the root: the attack is real.
+/// Where the path really leads, from the root: proof that the attack is real.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Leads {
     ToTheSecret,
-    /// To the directory outside, or the one above the root.
+    /// To a directory outside, or the one above the root.
     Out,
-    /// To nothing yet, in a directory outside.
+    /// To a name that does not exist yet, in a directory outside.
     ToNewOutside,
-    /// Nowhere: it is no path to the system, and must not become one.
+    /// Nowhere: to the system it is not such a path, and the server must not turn it into one.
     Nowhere,
 }
 
@@ -133,14 +133,14 @@ const TABLE: &[Published] = &[
     row(HOME, Leads::Nowhere, &["~root/.bashrc", "~root"]).code("invalid_path"),
 ];
 
-/// A tool, its arguments around a path, and what it does to the last name of that path.
+/// A tool, its arguments for a path, and what it acts on.
 type Way = (&'static str, fn(&str) -> Value, To);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum To {
-    /// What the path leads to.
+    /// The object that the path leads to.
     Target,
-    /// The name itself, be it a link.
+    /// The entry itself, even if it is a link.
     Name,
 }
 
@@ -189,14 +189,14 @@ fn stage() -> Stage {
 
 async fn client(stage: &Stage) -> DuplexClient {
     let mut settings = stage.settings(&["root"]);
-    // What is shared is not the user's home.
+    // The shared directory is not the user's home.
     let home = Some(stage.path("outside"));
     settings.guard = GuardOptions { home: home.clone(), ..GuardOptions::default() };
     settings.validation = Validation::new(home);
     connect(settings, rootward_files::FileServer::default(), json!({})).await
 }
 
-/// All that is below a directory: the contents of files, the targets of links.
+/// Collects everything below a directory: the contents of files, the targets of links.
 fn everything(top: &Path, all: &mut BTreeMap<PathBuf, Vec<u8>>) {
     for entry in fs::read_dir(top).unwrap() {
         let path = entry.unwrap().path();
@@ -219,11 +219,11 @@ fn snapshot(stage: &Stage) -> BTreeMap<PathBuf, Vec<u8>> {
     all
 }
 
-/// How a call was refused.
+/// The code of a refused call.
 fn refusal<'a>(tool: &str, answered: &'a ToolResult) -> Option<&'a str> {
     match tool {
         "path_in_roots" => answered.data()["reason"].as_str().filter(|_| answered.data()["inRoots"] == false),
-        // It goes on without the path.
+        // This tool skips the refused path and reads the others.
         "read_multiple_files" => {
             answered.text().strip_prefix("in.txt:\ninside\n\n---\n")?.contains(": Error - ").then_some("")
         }
@@ -232,9 +232,9 @@ fn refusal<'a>(tool: &str, answered: &'a ToolResult) -> Option<&'a str> {
 }
 
 #[tokio::test]
-async fn what_was_published_is_refused_by_every_tool() {
+async fn every_tool_refuses_published_attacks() {
     let mut tried = 0;
-    let mut otherwise = Vec::new();
+    let mut failures = Vec::new();
     let mut stage = stage_with_snapshot();
     for published in TABLE {
         for path in published.paths {
@@ -243,14 +243,14 @@ async fn what_was_published_is_refused_by_every_tool() {
                 let mut client = client(&stage.0).await;
                 let answered = client.result(tool, arguments(&path)).await;
                 let what = format!("{}: {tool} {}: {answered:?}", published.source, arguments(&path));
-                // As text, and as media.
+                // Plain, and in base64.
                 let said = answered.to_string();
                 assert!(!said.contains("SECRET") && !said.contains("U0VDUkVU"), "{what}");
                 let after = snapshot(&stage.0);
                 let outside = |(path, _): &(&PathBuf, &Vec<u8>)| !path.starts_with(stage.0.path("root"));
                 assert!(after.iter().filter(outside).eq(stage.1.iter().filter(outside)), "{what}");
                 let refused = match (published.last, to) {
-                    // The link itself may go, or be in the way.
+                    // The tool may move or remove the link itself, or fail because it exists.
                     (Last::Link, To::Name) => {
                         if after != stage.1 {
                             stage = stage_with_snapshot();
@@ -264,13 +264,13 @@ async fn what_was_published_is_refused_by_every_tool() {
                     }
                 };
                 if !refused {
-                    otherwise.push(what);
+                    failures.push(what);
                 }
                 tried += 1;
             }
         }
     }
-    assert!(otherwise.is_empty(), "{}", otherwise.join("\n"));
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
     assert_eq!(tried, WAYS.len() * TABLE.iter().map(|published| published.paths.len()).sum::<usize>());
 }
 
@@ -280,7 +280,7 @@ fn stage_with_snapshot() -> (Stage, BTreeMap<PathBuf, Vec<u8>>) {
     (stage, all)
 }
 
-/// Otherwise, that they are refused would prove nothing.
+/// The control: without Rootward these paths lead outside.
 #[test]
 fn the_system_follows_these_paths_out() {
     let stage = stage();
@@ -308,9 +308,9 @@ fn the_system_follows_these_paths_out() {
     }
 }
 
-/// CVE-2025-53109, from above: a walk must not go through a link that leads out.
+/// CVE-2025-53109, from a parent directory: a walk must not go through a link that leads out.
 #[tokio::test]
-async fn what_lists_and_searches_does_not_follow_links_out() {
+async fn listing_and_searching_do_not_follow_links_out() {
     let stage = stage();
     let mut client = client(&stage).await;
     for (tool, arguments) in [
@@ -324,9 +324,10 @@ async fn what_lists_and_searches_does_not_follow_links_out() {
     }
 }
 
-/// CVE-2025-53109 in two steps: a name is checked, and is a link when it is used. The client cannot make links; somebody else may.
+/// CVE-2025-53109 in two steps: a name is checked, and has become a link when it is used. The client cannot create links, but
+/// other programs can.
 #[tokio::test]
-async fn a_new_file_does_not_take_the_place_of_a_link_outside() {
+async fn writing_does_not_follow_a_link_that_appeared_later() {
     let stage = stage();
     let mut client = client(&stage).await;
     client.says("write_file", json!({"path": "in/new.txt", "content": "one"})).await;

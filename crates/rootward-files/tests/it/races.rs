@@ -1,6 +1,7 @@
-//! Races through the protocol: what a path leads to is swapped while tools are called on it.
+//! Races through the protocol: the target of a path is swapped while tools use the path.
 //!
-//! A quarter of the core's attempts, which these calls end in: 5,000 in the short form, 250,000 with `ROOTWARD_LONG=1`.
+//! These calls end in the core, which has races of its own, so a quarter of its attempts is enough: 5,000 in the short form, 250,000 with
+//! `ROOTWARD_LONG=1`.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -11,7 +12,7 @@ use serde_json::json;
 
 use crate::door::{Call, Server, ToolDoor};
 
-/// Each act by each tool that does it, in turn.
+/// Uses each tool that can do an act in turn.
 fn in_turn(server: Server) -> ToolDoor {
     let count = AtomicUsize::new(0);
     ToolDoor::new(server, move |request: &Request| {
@@ -32,7 +33,7 @@ fn in_turn(server: Server) -> ToolDoor {
                 ("list_directory_with_sizes", json!({"path": path})),
                 ("directory_tree", json!({"path": path})),
                 ("search_files", json!({"path": path, "pattern": "**"})),
-                // From above, so that the walk itself meets what is swapped.
+                // From the parent, so that the walk itself meets the swapped entry.
                 ("directory_tree", json!({"path": "."})),
                 ("find_documentation", json!({"path": path})),
                 ("analyze_project", json!({})),
@@ -69,9 +70,9 @@ fn no_tool_reaches_outside_while_directories_and_links_are_swapped() {
     }
 }
 
-/// The control: the same calls to a server that checks a name and then opens it.
+/// The control: the same calls to a server that checks a path and then opens it by name.
 #[test]
-fn the_same_swaps_lead_a_server_astray_that_opens_by_name() {
+fn the_same_swaps_lead_a_server_outside_that_opens_by_name() {
     for race in Race::ALL {
         let report = race.run_until(&in_turn(Server::ByName), 200_000, |report| report.escapes > 0).unwrap();
         assert!(report.escapes > 0, "{race:?}: {report}");

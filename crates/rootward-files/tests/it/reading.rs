@@ -1,4 +1,4 @@
-//! `read_text_file` and `read_file`: every kind of file, every part of it.
+//! `read_text_file` and `read_file`: all kinds of files, whole and in part.
 
 use serde_json::{Value, json};
 
@@ -83,7 +83,7 @@ async fn lines_are_counted() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_says_what_to_do() {
+async fn an_error_says_how_to_read_the_file() {
     let stage = Stage::new();
     stage.file("root/small", "1\n2\n3\n");
     stage.file("root/binary", b"\x7fELF\0\0");
@@ -118,7 +118,7 @@ async fn what_cannot_be_read_says_what_to_do() {
         let sentence = client.fails("read_text_file", arguments.clone()).await;
         assert!(sentence.contains(expect), "{arguments}: {sentence}");
     }
-    // What is told to fit does.
+    // The limits that the errors suggest work.
     for arguments in [json!({"offset": 2, "limit": 262_144}), json!({"tail": 262_144})] {
         let mut arguments = arguments;
         arguments["path"] = json!("big");
@@ -134,7 +134,7 @@ async fn what_cannot_be_read_says_what_to_do() {
 }
 
 #[tokio::test]
-async fn what_is_closed_stays_closed() {
+async fn closed_and_outside_paths_are_refused() {
     let stage = Stage::new();
     stage.link("root/out", stage.path("outside/secret.txt"));
     stage.file("root/.ssh/id", "key");

@@ -1,6 +1,6 @@
-//! The reference: a page for every tool, made from what the server says of itself and from a call that is really made.
+//! Generates the reference in `docs/tools`: a page for each tool, from the server's own list and from a real call.
 //!
-//! `ROOTWARD_UPDATE=1` writes the pages; without it they must be what they would be written as.
+//! `ROOTWARD_UPDATE=1` writes the pages; without it, the test fails if a page is out of date.
 
 use std::fmt::Write;
 use std::fs;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::stage::Stage;
 
-/// A call for each tool; one without an answer is shown and not made.
+/// An example call for each tool.
 fn examples() -> Vec<(&'static str, Value)> {
     let edits = json!([{"oldText": "- write", "newText": "- write it down"}]);
     vec![
@@ -45,10 +45,10 @@ fn examples() -> Vec<(&'static str, Value)> {
 }
 
 #[tokio::test]
-async fn every_tool_has_its_page() {
+async fn every_tool_has_a_current_page() {
     let stage = Stage::new();
     stage.file("root/notes.md", "# Notes\n\n- read\n- write\n");
-    // Whatever the mask of whoever runs this.
+    // Independent of the umask.
     fs::set_permissions(stage.path("root/notes.md"), fs::Permissions::from_mode(0o644)).unwrap();
     stage.file("root/src/main.rs", "fn main() {}\n");
     stage.file("root/dot.gif", b"GIF89a");
@@ -64,28 +64,38 @@ async fn every_tool_has_its_page() {
         let name = tool["name"].as_str().unwrap();
         let position = examples.iter().position(|(of, _)| *of == name);
         let (_, arguments) = examples.remove(position.unwrap_or_else(|| panic!("`{name}` has no example")));
-        // What a command does to the machine is not the same everywhere.
+        // The output of a command depends on the machine, so this call is shown but not made.
         let answered = if name == "shell" { None } else { Some(client.result(name, arguments.clone()).await) };
         let text = page(tool, &arguments, answered.as_ref());
         let text = steady(&text, &stage);
         let _ = writeln!(index, "| [`{name}`]({name}.md) | {} |", first_sentence(&text));
         pages.push((format!("{name}.md"), text));
     }
-    assert!(examples.is_empty(), "examples of no tool: {examples:?}");
+    assert!(examples.is_empty(), "examples without a tool: {examples:?}");
     pages.push(("README.md".to_owned(), index));
     compare(&pages);
 }
 
-const INDEX: &str = "# The tools of `rootward serve`\n\nWritten from the server's own list by `ROOTWARD_UPDATE=1 cargo test -p rootward-files --test it reference`; each example was \
-                     really called, in a root `/home/me/project`.\n\nA path is absolute, a `file:` URI, or relative to the first root. One that is not shared is refused before the tool \
-                     runs: the result has `isError`, a sentence that names the path and the current roots, and the same as data (`code`, `path`, `access`, `roots`). Where \
-                     these tools differ from those of the reference server, and why, is in [files.md](../files.md). Those that write, delete or run are listed where a root allows it.\n\n`get-roots` and `roots` are answered always and listed with `--tools roots`. The last three are offered with `--tools project`.\n\n| tool | what it does |\n|---|---|\n";
+const INDEX: &str = "\
+# The tools of `rootward serve`
 
-/// One page.
+Generated from the server's own list by `ROOTWARD_UPDATE=1 cargo test -p rootward-files --test it reference`. Each example is a real call, in a root `/home/me/project`.
+
+A path is absolute, a `file:` URI, or relative to the first root. A path that is not shared is refused before the tool runs: the result has `isError`, a sentence that \
+names the path and the current roots, and the same as data (`code`, `path`, `access`, `roots`). [files.md](../files.md) says where these tools differ from those of the \
+reference server, and why.
+
+Tools that write, delete or run commands are listed only if a root allows it. `get-roots` and `roots` can always be called, and are listed with `--tools roots`. The last \
+three tools need `--tools project`.
+
+| tool | what it does |
+|---|---|
+";
+
 fn page(tool: &Value, arguments: &Value, answered: Option<&ToolResult>) -> String {
     let name = tool["name"].as_str().unwrap();
     let about = tool["description"].as_str().unwrap();
-    // The roots of this stage are not those of a reader.
+    // The roots of this fixture mean nothing to a reader.
     let about = [" Allowed: ", " Without `cwd`"].iter().fold(about, |about, mark| about.split(mark).next().unwrap());
     let mut text = format!("# `{name}`\n\n{about}\n\n");
     let _ = writeln!(text, "{}\n", effect(&tool["annotations"]));
@@ -121,9 +131,9 @@ fn page(tool: &Value, arguments: &Value, answered: Option<&ToolResult>) -> Strin
 fn effect(annotations: &Value) -> &'static str {
     match (&annotations["readOnlyHint"], &annotations["destructiveHint"], &annotations["idempotentHint"]) {
         (Value::Bool(true), ..) => "It changes nothing.",
-        (_, Value::Bool(false), _) => "It makes something new, and nothing that is there is lost.",
-        (_, _, Value::Bool(true)) => "What was there before is replaced; to call it again changes nothing more.",
-        _ => "It changes what is there; to call it again changes it again.",
+        (_, Value::Bool(false), _) => "It creates something new and overwrites nothing.",
+        (_, _, Value::Bool(true)) => "It replaces what exists. Repeating the call changes nothing more.",
+        _ => "It changes what exists. Repeating the call may change it again.",
     }
 }
 
@@ -156,7 +166,7 @@ fn kind(schema: &Value) -> String {
     }
 }
 
-/// The same whoever makes it, wherever and whenever.
+/// Replaces what differs between runs: the fixture's paths, and times.
 fn steady(text: &str, stage: &Stage) -> String {
     let text = text.replace(&stage.name("root"), "/home/me/project").replace(&stage.name(""), "/home/me/");
     let lines = text.lines().map(|line| match line.split_once(": ") {
@@ -171,7 +181,7 @@ fn first_sentence(page: &str) -> &str {
     about.split(". ").next().unwrap_or(about).trim_end_matches('.')
 }
 
-/// Writes the pages, or holds them to what is there.
+/// Updates the pages, or compares them.
 fn compare(pages: &[(String, String)]) {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/tools");
     if std::env::var_os("ROOTWARD_UPDATE").is_some() {
@@ -181,14 +191,11 @@ fn compare(pages: &[(String, String)]) {
         }
     }
     for (name, text) in pages {
-        let there = fs::read_to_string(directory.join(name)).unwrap_or_default();
-        assert!(
-            there == *text,
-            "docs/tools/{name} is not what the server says: run the test with ROOTWARD_UPDATE=1\n{text}"
-        );
+        let found = fs::read_to_string(directory.join(name)).unwrap_or_default();
+        assert!(found == *text, "docs/tools/{name} is out of date: run this test with ROOTWARD_UPDATE=1\n{text}");
     }
     let mut names: Vec<_> =
         fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.retain(|name| pages.iter().all(|(page, _)| page != name));
-    assert_eq!(names, Vec::<String>::new(), "pages of no tool");
+    assert_eq!(names, Vec::<String>::new(), "pages without a tool");
 }

@@ -1,4 +1,4 @@
-//! Resources, completion and prompts as doors: the escape corpus and the races through them.
+//! The escape corpus and the races, run through resources, completion and prompts.
 
 use std::ffi::OsString;
 use std::sync::Mutex;
@@ -18,14 +18,14 @@ use tokio::runtime::{Builder, Runtime};
 use crate::door::{Ground, settings};
 use crate::stage::connect;
 
-/// What is asked.
+/// Which requests the door sends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum By {
-    /// By reading a resource, and by subscribing to it.
+    /// Reads a resource, and subscribes to it.
     Resource,
     Completion,
     Prompt,
-    /// All files, whatever was asked.
+    /// Lists all files, whatever the row's path is.
     List,
 }
 
@@ -39,7 +39,7 @@ impl ResourceDoor {
         ResourceDoor { by, lasting: Mutex::new(None) }
     }
 
-    /// The text as it came, and as a URI would have it.
+    /// Requests with the path as it is, and as a URI.
     fn requests(&self, request: &Request, path: &str) -> Vec<(&'static str, Value)> {
         let absolute = match (path.strip_prefix('/'), request.roots.first()) {
             (None, Some(root)) => format!("{}/{path}", root.path.display()),
@@ -99,7 +99,7 @@ impl Door for ResourceDoor {
             let mut answers = Vec::new();
             for (method, params) in self.requests(request, &path) {
                 let answer = client.ask(method, params).await;
-                // A subscription is taken back, so that there is room for the next; that tells nothing.
+                // Unsubscribing only makes room for the next subscription; its answer does not matter.
                 if method != "resources/unsubscribe" {
                     answers.push(answer);
                 }
@@ -111,7 +111,7 @@ impl Door for ResourceDoor {
     }
 }
 
-/// All answers as one: done if one is, with all that they show.
+/// Merges the answers: done if any of them is, with everything that they show.
 fn outcome(answers: &[Value], path: &str) -> Outcome {
     let mut shown = String::new();
     let mut errors = String::new();
@@ -120,7 +120,7 @@ fn outcome(answers: &[Value], path: &str) -> Outcome {
             errors.push_str(&error["message"].to_string());
             continue;
         }
-        // The path as it was asked for is no news.
+        // The answer may repeat the requested path.
         let forms = [path.to_owned(), Shown::new(path).to_string()].map(|form| json!(form).to_string());
         let result = answer["result"].to_string();
         let forms = forms.iter().map(|form| form.trim_matches('"')).filter(|form| !form.is_empty());
@@ -138,15 +138,15 @@ fn outcome(answers: &[Value], path: &str) -> Outcome {
     Outcome::Done { content: Some(shown.clone().into_bytes()), entries: Some(vec![OsString::from(shown)]), place: None }
 }
 
-/// Rows whose root holds a file that is called as those outside are.
+/// Rows whose root contains a file with the name of one outside.
 const SECRET_INSIDE: [&str; 3] = ["root-with-blank", "alias-dotdot", "alias-dotdot-text"];
 
-/// Every row that is refused when it is read is refused here, and none shows what lies outside. Special files are told of by name.
+/// Every row that a read refuses is refused here, and none shows anything outside. The names of special files may be shown.
 fn passes_the_corpus(by: By) {
     let rows: Vec<Row> = table()
         .filter(|row| by != By::List || !SECRET_INSIDE.contains(&row.name))
         .map(|row| {
-            // An empty argument of a prompt is none, and below a root it is the root's own URI.
+            // An empty prompt argument counts as absent, and an empty path below a root is the root's own URI.
             let owed = (by == By::Resource || by == By::Prompt) && !row.path.is_empty();
             let reads = matches!(row.act, Act::Check | Act::Read | Act::List | Act::Stat);
             let expect = match row.expect {
@@ -180,11 +180,11 @@ fn the_list_passes_the_escape_corpus() {
     passes_the_corpus(By::List);
 }
 
-/// The control is that of the tools: the same swaps lead a server astray that opens by name.
+/// The control is in the tests of the tools: the same swaps lead a server outside that opens by name.
 #[test]
 fn no_resource_leads_outside_while_directories_and_links_are_swapped() {
     for by in [By::Resource, By::Completion, By::List] {
-        // A URI has no `..`, which that race is about.
+        // That race needs `..`, which a URI cannot have.
         let races = Race::ALL.into_iter().filter(|race| by != By::Resource || race.swap != Swap::ParentAway);
         for race in races {
             let report = race.run(&ResourceDoor::new(by), race::attempts() / 128).unwrap();

@@ -1,4 +1,4 @@
-//! Files as resources: templates, lists with pages, contents, refusals; in both eras.
+//! Files as resources: templates, paged lists, contents and refusals, in both eras.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -17,7 +17,7 @@ async fn listing(stage: &Stage, roots: &[&str], listing: Listing) -> DuplexClien
     connect(stage.settings(roots), FileServer::default().with_listing(listing), json!({})).await
 }
 
-/// All pages of a list, as the names on each.
+/// The names on each page of the list.
 async fn pages(client: &mut DuplexClient) -> Vec<Vec<String>> {
     let mut pages = Vec::new();
     let mut params = json!({});
@@ -44,12 +44,12 @@ async fn templates_name_the_roots() {
         .map(|one| one["uriTemplate"].as_str().unwrap())
         .collect();
     assert_eq!(templates, [format!("{}/{{+path}}", uri(&stage, "root")).as_str(), "file:///{+path}"]);
-    // Nothing is listed unless the operator wants it.
+    // By default no files are listed.
     assert_eq!(pages(&mut client).await, [Vec::<String>::new()]);
 }
 
 #[tokio::test]
-async fn files_are_listed_as_the_operator_says() {
+async fn files_are_listed_as_configured() {
     let stage = Stage::new();
     stage.file("root/b.md", "12345");
     stage.file("root/a/deep/x.rs", "");
@@ -67,14 +67,14 @@ async fn files_are_listed_as_the_operator_says() {
     let list = client.ask("resources/list", json!({})).await;
     let b = &list["result"]["resources"][1];
     assert_eq!(*b, json!({"uri": uri(&stage, "root/b.md"), "name": "b.md", "mimeType": "text/markdown", "size": 5}));
-    // A root that lies in another one is listed with that one.
+    // A root inside another one is listed with that one.
     let mut client = listing(&stage, &["root", "second", "root/a"], Listing::All).await;
     assert_eq!(pages(&mut client).await, [["a/deep/x.rs", "a.txt", "b.md", "c.md"]]);
 }
 
-/// Every file once, whatever else comes and goes between the pages.
+/// Every file is listed once, even if others are created or deleted between the pages.
 #[tokio::test]
-async fn pages_go_on_where_the_last_one_ended() {
+async fn a_page_continues_where_the_last_one_ended() {
     let stage = Stage::new();
     for number in 0..500 {
         stage.file(&format!("root/{}/{number:03}.txt", number % 7), "");
@@ -95,7 +95,7 @@ async fn pages_go_on_where_the_last_one_ended() {
     let cursor = first["result"]["nextCursor"].clone();
     let last = first["result"]["resources"][199]["name"].clone();
     let expect = client.ask("resources/list", json!({"cursor": cursor})).await;
-    // The file that the cursor names goes away, and others come before it.
+    // The file that the cursor names is removed, and one before it is created.
     std::fs::remove_file(stage.path("root").join(last.as_str().unwrap())).unwrap();
     stage.file("root/0/new.txt", "");
     let seen = client.ask("resources/list", json!({"cursor": cursor})).await;
@@ -103,7 +103,7 @@ async fn pages_go_on_where_the_last_one_ended() {
 }
 
 #[tokio::test]
-async fn cursors_of_others_are_refused() {
+async fn foreign_and_stale_cursors_are_refused() {
     let stage = Stage::new();
     let mut client = listing(&stage, &["root"], Listing::All).await;
     let older = "eyJnZW5lcmF0aW9uIjo5OTk5LCJyb290IjowLCJhZnRlciI6ImEiLCJsaXN0ZWQiOjF9";
@@ -112,7 +112,7 @@ async fn cursors_of_others_are_refused() {
         assert_eq!(refused["error"]["code"], -32602, "{refused}");
         assert!(refused["error"]["message"].as_str().unwrap().starts_with(says), "{refused}");
     }
-    // A position that leads out says where to go on, and no more.
+    // A forged position outside the roots opens nothing: it only says where to continue.
     let generation = client.result("get-roots", json!({})).await.data()["generation"].clone();
     let made = json!({"generation": generation, "root": 7, "after": "../../outside", "listed": 0}).to_string();
     let cursor = base64::Engine::encode(&base64::engine::general_purpose::URL_SAFE_NO_PAD, made);
@@ -120,9 +120,9 @@ async fn cursors_of_others_are_refused() {
     assert_eq!(list["result"]["resources"], json!([]), "{list}");
 }
 
-/// A list ends at its limit: 10,000 of more files.
+/// The list ends at its limit of 10,000, although there are more files.
 #[tokio::test]
-async fn a_list_has_an_end() {
+async fn a_list_ends_at_its_limit() {
     let stage = Stage::new();
     let long = std::env::var_os("ROOTWARD_LONG").is_some();
     let each = if long { 1000 } else { 105 };
@@ -151,6 +151,8 @@ async fn contents_are_text_or_bytes() {
     let notes = read(&uri(&stage, "root/notes.md")).await;
     let expect = json!([{"uri": uri(&stage, "root/notes.md"), "mimeType": "text/markdown", "text": "# Käse\n"}]);
     assert_eq!(notes["result"]["contents"], expect);
+    let in_capitals = uri(&stage, "root/notes.md").replacen("file:", "FILE:", 1);
+    assert_eq!(read(&in_capitals).await["result"]["contents"][0]["text"], "# Käse\n");
     let bytes = read(&uri(&stage, "root/a%20b%23%25.bin")).await;
     assert_eq!(bytes["result"]["contents"][0]["blob"], "AP8=", "{bytes}");
     let latin = read(&uri(&stage, "root/latin.txt")).await;
@@ -168,7 +170,7 @@ async fn contents_are_text_or_bytes() {
 }
 
 #[tokio::test]
-async fn what_is_not_shared_is_refused_with_data() {
+async fn a_refusal_has_data() {
     let stage = Stage::new();
     stage.file("root/.env", "SECRET");
     stage.fifo("root/fifo");
@@ -196,7 +198,7 @@ async fn what_is_not_shared_is_refused_with_data() {
     }
 }
 
-/// A modern client is asked for its roots in place of a resource, and not for a list.
+/// The server asks a modern client for its roots when it reads a resource, but not when it lists them.
 #[tokio::test]
 async fn modern_clients_read_and_list() {
     let stage = Stage::new();
@@ -218,7 +220,7 @@ async fn modern_clients_read_and_list() {
     );
     let list = client.ask("resources/list", message::modern(&capabilities, json!({}))).await;
     assert_eq!(list["result"]["resources"], json!([]), "{list}");
-    // One without roots of its own has the operator's.
+    // A client without roots gets the operator's.
     let server = FileServer::default().with_listing(Listing::All);
     let mut client = connect(stage.settings(&["root"]), server, json!({})).await;
     let list = client.ask("resources/list", message::modern(&json!({}), json!({}))).await;
@@ -227,7 +229,7 @@ async fn modern_clients_read_and_list() {
     assert_eq!(client.ask("resources/read", missing).await["error"]["code"], -32602);
 }
 
-/// A client that named its roots hears that its resources changed with them.
+/// When the client's roots change, it is notified that its resources changed.
 #[tokio::test]
 async fn lists_change_with_the_roots() {
     let stage = Stage::new();

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::stage::{Stage, connect};
 
 #[tokio::test]
-async fn the_roots_in_force_are_told() {
+async fn the_current_roots_are_listed() {
     let stage = Stage::new();
     stage.directory("other");
     let mut client = stage.connect(&["root", "other:ro"]).await;
@@ -56,7 +56,7 @@ async fn many_roots_come_in_pages() {
 }
 
 #[tokio::test]
-async fn a_client_is_asked_for_its_roots() {
+async fn the_server_asks_the_client_for_its_roots() {
     let stage = Stage::new();
     stage.directory("root/inner");
     let mut client = connect(stage.settings(&["root"]), FileServer::default(), json!({"roots": {}})).await;
@@ -86,20 +86,20 @@ async fn whether_a_path_is_shared_is_true_false_or_null() {
     settings.policy.timeout = std::time::Duration::from_millis(200);
     let mut client = connect(settings, FileServer::default(), json!({"roots": {}})).await;
     let root = stage.name("root");
-    // The client is asked and says nothing.
+    // The server asks the client, which does not answer.
     client.call_as(1, "path_in_roots", json!({"path": root})).await;
     client.asked().await;
     let answered = client.answer_to(1).await["result"].clone();
     let data = &answered["structuredContent"];
     assert_eq!((&data["inRoots"], &data["path"]), (&Value::Null, &json!(root)), "{data}");
-    // Whose patience ends first, the call's or the question's, is open.
+    // Either the call or the request for roots may time out first.
     assert!(["roots_pending", "roots_failed"].contains(&data["reason"].as_str().unwrap()), "{data}");
     assert_eq!(answered["isError"], false);
-    // It said nothing in time.
+    // The request for roots has timed out.
     let answered = client.result("path_in_roots", json!({"path": root})).await;
     assert_eq!(*answered.data(), json!({"inRoots": null, "path": root, "reason": "roots_failed"}));
     assert!(answered.text().starts_with("not known: "), "{}", answered.text());
-    // Known.
+    // With known roots.
     let mut client = stage.connect(&["root"]).await;
     for (path, expect) in [(&root, true), (&"/etc".to_owned(), false)] {
         let answered = client.result("path_in_roots", json!({"path": path})).await;
@@ -108,7 +108,7 @@ async fn whether_a_path_is_shared_is_true_false_or_null() {
 }
 
 #[tokio::test]
-async fn whether_a_path_is_shared_tells_nothing_of_what_lies_outside() {
+async fn path_in_roots_does_not_reveal_what_exists_outside() {
     let stage = Stage::new();
     stage.file("root/.ssh/id", "key");
     stage.link("root/leaving", stage.path("outside/secret.txt"));
@@ -120,7 +120,7 @@ async fn whether_a_path_is_shared_tells_nothing_of_what_lies_outside() {
         assert_eq!(answered.text(), format!("yes: `{path}` lies in `{root}` (read)"));
         assert_eq!((&answered.data()["inRoots"], &answered.data()["root"]), (&json!(true), &json!(root)));
     }
-    // Each pair differs in that the first exists.
+    // The first path of each pair exists, the second does not.
     let outside = |name: &str| stage.name(&format!("outside/{name}"));
     let pairs = [
         (outside("secret.txt"), outside("nothing.txt")),

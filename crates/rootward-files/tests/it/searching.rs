@@ -1,11 +1,11 @@
-//! `search_content`: what is found, what is not looked into, and where it ends.
+//! `search_content`: what it finds, what it skips, and its limits.
 
 use rootward_testkit::client::DuplexClient;
 use serde_json::{Value, json};
 
 use crate::stage::Stage;
 
-/// Searches, and gives the text with the root's path left out.
+/// Searches, and removes the root's path from the text.
 async fn search(client: &mut DuplexClient, stage: &Stage, arguments: Value) -> String {
     client.says("search_content", arguments).await.replace(&stage.name("root/"), "")
 }
@@ -25,7 +25,7 @@ async fn lines_are_found_by_path_and_number() {
         ),
         (json!({"pattern": "two", "path": "b"}), "b/two.txt\n2:two\n7:two again"),
         (json!({"pattern": "two", "path": "b/two.txt"}), "b/two.txt\n2:two\n7:two again"),
-        // `$` stands before the end of a line, whichever it has.
+        // `$` matches before `\n` and before `\r\n`.
         (json!({"pattern": r"\}$|two$"}), "a.rs\n1:fn two() {}\n2:last two\n\nb/two.txt\n2:two"),
         (json!({"pattern": "[two]", "literal": true}), "b.rs\n1:a [two]"),
         (json!({"pattern": "LAST", "ignore_case": true}), "a.rs\n2:last two"),
@@ -47,7 +47,7 @@ async fn lines_are_found_by_path_and_number() {
 }
 
 #[tokio::test]
-async fn the_data_says_the_same() {
+async fn the_data_has_the_same_matches() {
     let stage = Stage::new();
     stage.file("root/a.txt", "one\ntwo\nthree\nfour\ntwo");
     let mut client = stage.connect(&["root"]).await;
@@ -68,7 +68,7 @@ async fn the_data_says_the_same() {
 }
 
 #[tokio::test]
-async fn what_is_ignored_hidden_closed_or_no_text_is_passed_over() {
+async fn ignored_hidden_closed_and_binary_files_are_skipped() {
     let stage = Stage::new();
     stage.file("root/.gitignore", "/target\n*.log\n");
     for name in ["target/x", "a.log", ".hidden", ".config/x", ".git/config", ".ssh/id_ed25519", "sub/.ssh/x", "seen"] {
@@ -91,7 +91,7 @@ async fn what_is_ignored_hidden_closed_or_no_text_is_passed_over() {
     assert_eq!(usual, "broken\n1:\u{fffd} needle\n\nnew\\nline\n2:needle\n\nseen\n1:needle\n\nwide\n1:a needle");
     let hidden = search(&mut client, &stage, json!({"pattern": "^needle", "hidden": true})).await;
     assert_eq!(hidden, ".config/x\n1:needle\n\n.hidden\n1:needle\n\nnew\\nline\n2:needle\n\nseen\n1:needle");
-    // What is asked for by its name is searched, unless it is closed.
+    // A file or directory that `path` names is searched, unless it is closed.
     assert_eq!(search(&mut client, &stage, json!({"pattern": "n", "path": "target"})).await, "target/x\n1:needle");
     assert_eq!(search(&mut client, &stage, json!({"pattern": "n", "path": ".hidden"})).await, ".hidden\n1:needle");
     let binary = search(&mut client, &stage, json!({"pattern": "absent", "path": "binary"})).await;
@@ -108,7 +108,7 @@ async fn what_is_ignored_hidden_closed_or_no_text_is_passed_over() {
     }
 }
 
-/// A project's secrets: no tool reads, lists, finds or changes them, and the operator can share one by its name.
+/// A project's secrets: no tool reads, lists, finds or changes them, unless the operator names one as a root.
 #[tokio::test]
 async fn guarded_files_are_closed_to_every_tool() {
     let stage = Stage::new();
@@ -160,7 +160,7 @@ async fn a_search_without_a_path_begins_at_the_first_root() {
     let cases: [(&[&str], &str); 4] = [
         (&["root", "other"], "root/a"),
         (&["other", "root"], "other/b"),
-        // Relative paths start at a directory, too.
+        // Relative paths start at the first directory, even after a root that is a file.
         (&["single", "root"], "root/a"),
         (&["single"], "single"),
     ];
@@ -175,7 +175,7 @@ async fn a_search_without_a_path_begins_at_the_first_root() {
 }
 
 #[tokio::test]
-async fn at_the_limit_it_says_how_to_go_on() {
+async fn at_a_limit_the_result_says_how_to_continue() {
     let stage = Stage::new();
     for file in 0..20 {
         stage.file(&format!("root/{file}"), "needle\n".repeat(10));
@@ -200,7 +200,7 @@ async fn at_the_limit_it_says_how_to_go_on() {
 async fn long_lines_are_cut() {
     let stage = Stage::new();
     stage.file("root/long", format!("{}needle{}\n", "x".repeat(100_000), "y".repeat(100_000)));
-    // Without an end, the whole file is one line.
+    // The second line has no end and is longer than the limit.
     stage.file("root/longer", [b"needle\n".to_vec(), b"z".repeat(20 << 20), b"needle".to_vec()].concat());
     let mut client = stage.connect(&["root"]).await;
     let text = search(&mut client, &stage, json!({"pattern": "needle"})).await;
@@ -210,7 +210,7 @@ async fn long_lines_are_cut() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_searched_for_is_said() {
+async fn invalid_arguments_get_an_explanation() {
     let stage = Stage::new();
     stage.file("root/a", "x");
     let mut client = stage.connect(&["root"]).await;
@@ -232,7 +232,7 @@ async fn what_cannot_be_searched_for_is_said() {
         let sentence = client.fails("search_content", arguments.clone()).await;
         assert!(sentence.contains(words), "{arguments}: {sentence}");
     }
-    // What is too much is taken for the most there is.
+    // Values above the maximum are reduced to it.
     let text = search(&mut client, &stage, json!({"pattern": "x", "limit": 1e300, "context": 1_000_000})).await;
     assert_eq!(text, "a\n1:x");
     let nothing = search(&mut client, &stage, json!({"pattern": "x", "glob": "*.rs"})).await;
@@ -240,7 +240,7 @@ async fn what_cannot_be_searched_for_is_said() {
 }
 
 #[tokio::test]
-async fn a_search_that_is_taken_back_ends() {
+async fn a_cancelled_search_ends() {
     let stage = Stage::new();
     stage.file("root/big", "x\n".repeat(1 << 20));
     for link in 0..2000 {
@@ -253,6 +253,6 @@ async fn a_search_that_is_taken_back_ends() {
     assert_eq!((&told["method"], &told["params"]["progressToken"]), (&json!("notifications/progress"), &json!("t")));
     assert!(told["params"]["message"].as_str().unwrap().ends_with("files searched"), "{told}");
     client.notify("notifications/cancelled", json!({"requestId": id})).await;
-    // Nothing more is told of it: the next answer is to the next question.
+    // The cancelled call gets no answer: the next message answers the next call.
     assert_eq!(search(&mut client, &stage, json!({"pattern": "y", "path": "0"})).await, "No matches found");
 }

@@ -1,11 +1,11 @@
-//! `read_multiple_files`: each path is decided, read and told of on its own.
+//! `read_multiple_files`: each path is checked, read and reported separately.
 
 use serde_json::json;
 
 use crate::stage::Stage;
 
 #[tokio::test]
-async fn each_file_stands_for_itself() {
+async fn one_unreadable_file_does_not_affect_the_others() {
     let stage = Stage::new();
     stage.file("root/a", "one\n");
     stage.file("root/b", "two");

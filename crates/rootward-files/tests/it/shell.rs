@@ -1,4 +1,4 @@
-//! `shell`: real commands, held by the kernel.
+//! `shell`: real commands, confined by the kernel.
 
 use std::fs;
 use std::io;
@@ -33,12 +33,12 @@ async fn run(client: &mut DuplexClient, arguments: Value) -> Value {
 }
 
 #[tokio::test]
-async fn it_is_listed_where_a_root_may_be_executed_in_and_refused_elsewhere() {
+async fn it_is_listed_if_a_root_allows_execute_and_refused_in_other_roots() {
     let stage = Stage::new();
     let command = json!({"command": "echo ran > ran.txt"});
     for (roots, listed) in [(vec!["root"], false), (vec!["root:ro"], false), (vec!["root:ro", "outside:rwx"], true)] {
         let mut client = start(&stage, &roots).await;
-        // Roots are known once a call has asked for them.
+        // The server learns the roots during the first call.
         client.says("list_directory", json!({"path": "."})).await;
         let list = client.ask("tools/list", json!({})).await;
         let tools = list["result"]["tools"].as_array().unwrap();
@@ -55,7 +55,7 @@ async fn it_is_listed_where_a_root_may_be_executed_in_and_refused_elsewhere() {
 }
 
 #[tokio::test]
-async fn a_command_has_its_output_its_code_and_its_place() {
+async fn a_command_returns_its_output_and_exit_code_and_starts_in_cwd() {
     let stage = Stage::new();
     stage.file("root/deep/f", "x");
     let mut client = start(&stage, &["outside:ro", "root:rwx"]).await;
@@ -100,9 +100,9 @@ async fn a_command_has_its_output_its_code_and_its_place() {
     assert_eq!(run(&mut client, most).await["exitCode"], 0);
 }
 
-/// Each attack next to what shows that it would work if nothing held it.
+/// Each attack has a similar command that works, to show that the confinement is what stops it.
 #[tokio::test]
-async fn a_command_reaches_what_the_roots_give_and_nothing_else() {
+async fn a_command_reaches_only_what_the_roots_allow() {
     let stage = Stage::new();
     stage.file("root/mine", "mine");
     stage.file("read-only/kept", "kept");
@@ -143,12 +143,12 @@ async fn a_command_reaches_what_the_roots_give_and_nothing_else() {
         ("SECRET".into(), vec!["secret.txt".into()])
     );
     assert_eq!((stage.read("read-only/kept"), stage.read("add/kept")), ("kept".into(), "kept".into()));
-    assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some(), "the control: there is something to leave out");
+    assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some(), "control: the variable is set outside the sandbox");
 }
 
-/// What Codex says about its own sandbox comes with each call.
+/// Codex sends the state of its own sandbox with each call.
 #[tokio::test]
-async fn a_command_is_not_run_where_codex_allows_less() {
+async fn a_command_is_not_run_if_codex_allows_less() {
     let stage = Stage::new();
     let mut client = start(&stage, &["root:rwx"]).await;
     let mut call = async |state: Value| {
@@ -172,7 +172,7 @@ async fn a_command_is_not_run_where_codex_allows_less() {
 async fn a_secret_below_a_root_is_closed_to_commands() {
     let stage = Stage::new();
     let mut client = start(&stage, &["root:rwx"]).await;
-    assert_eq!(run(&mut client, json!({"command": "true"})).await["exitCode"], 0, "the control");
+    assert_eq!(run(&mut client, json!({"command": "true"})).await["exitCode"], 0, "control");
     stage.file("root/.ssh/id_ed25519", "SECRET");
     stage.file("root/src/file", "text");
     for (script, works) in [("cat src/file; touch src/ran", true), ("cat .ssh/id_ed25519", false), ("touch ran", false)]
@@ -185,7 +185,7 @@ async fn a_secret_below_a_root_is_closed_to_commands() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_held_keeps_commands_from_starting() {
+async fn a_command_does_not_start_if_the_kernel_cannot_enforce_the_rules() {
     let stage = Stage::new();
     let mut client = start(&stage, &["root:rwx"]).await;
     stage.file("root/.ssh/id_ed25519", "SECRET");
@@ -197,7 +197,7 @@ async fn what_cannot_be_held_keeps_commands_from_starting() {
     assert!(!stage.names("root").contains(&"ran".to_owned()));
 }
 
-/// A loop that writes down that it still runs; it stops the moment it is ended.
+/// A loop that keeps writing a file while it runs.
 const ALIVE: &str = "while :; do date +%N > alive; sleep 0.02; done";
 
 /// Waits until the loop runs.
@@ -207,15 +207,15 @@ async fn lives(stage: &Stage) {
     }
 }
 
-/// That nobody writes any more: the file stays away once it was removed.
-async fn is_over(path: &Path) {
+/// Asserts that the loop has ended: once removed, its file does not come back.
+async fn assert_ended(path: &Path) {
     fs::remove_file(path).unwrap();
     tokio::time::sleep(Duration::from_millis(300)).await;
-    assert!(!path.exists(), "something still runs");
+    assert!(!path.exists(), "the loop still runs");
 }
 
 #[tokio::test]
-async fn when_its_time_is_over_all_that_it_started_ends() {
+async fn a_timeout_ends_everything_that_the_command_started() {
     for script in [
         ALIVE.to_owned(),
         format!("({ALIVE}) & wait"),
@@ -227,22 +227,22 @@ async fn when_its_time_is_over_all_that_it_started_ends() {
         let data = run(&mut client, json!({"command": script, "timeout_ms": 1500})).await;
         assert_eq!((&data["timedOut"], &data["exitCode"]), (&json!(true), &json!(null)), "{script}: {data}");
         assert_eq!(data["stdout"], if script.contains("before") { "before\n" } else { "" });
-        is_over(&stage.path("root/alive")).await;
+        assert_ended(&stage.path("root/alive")).await;
     }
 }
 
 #[tokio::test]
-async fn what_it_leaves_in_the_background_ends_with_it() {
+async fn background_processes_end_with_the_command() {
     let stage = Stage::new();
     let mut client = start(&stage, &["root:rwx"]).await;
     let script = format!("setsid sh -c '{ALIVE}' & while ! test -e alive; do sleep 0.01; done; echo done");
     let data = run(&mut client, json!({"command": script})).await;
     assert_eq!((&data["exitCode"], &data["stdout"]), (&json!(0), &json!("done\n")), "{data}");
-    is_over(&stage.path("root/alive")).await;
+    assert_ended(&stage.path("root/alive")).await;
 }
 
 #[tokio::test]
-async fn a_call_that_is_taken_back_ends_its_command() {
+async fn cancelling_a_call_ends_its_command() {
     let stage = Stage::new();
     let mut client = start(&stage, &["root:rwx"]).await;
     let call = json!({"name": "shell", "arguments": {"command": format!("setsid sh -c '{ALIVE}' & wait")}});
@@ -250,7 +250,7 @@ async fn a_call_that_is_taken_back_ends_its_command() {
     lives(&stage).await;
     client.notify("notifications/cancelled", json!({"requestId": id, "reason": "enough"})).await;
     ends(&stage).await;
-    // A client that goes away takes its calls back, too.
+    // A client that disconnects cancels its calls as well.
     let call = json!({"name": "shell", "arguments": {"command": format!("{ALIVE}")}});
     client.begin("tools/call", call).await;
     lives(&stage).await;
@@ -258,7 +258,7 @@ async fn a_call_that_is_taken_back_ends_its_command() {
     ends(&stage).await;
 }
 
-/// Waits until nobody writes any more.
+/// Waits until the loop has ended.
 async fn ends(stage: &Stage) {
     let path = stage.path("root/alive");
     let ended = async {
@@ -271,7 +271,7 @@ async fn ends(stage: &Stage) {
         }
     };
     let ended = tokio::time::timeout(Duration::from_secs(30), ended).await;
-    assert!(ended.is_ok(), "it still runs");
+    assert!(ended.is_ok(), "the loop still runs after 30 seconds");
 }
 
 #[tokio::test]
@@ -301,7 +301,7 @@ impl Audit for Log {
 }
 
 #[tokio::test]
-async fn where_a_command_starts_is_on_record() {
+async fn the_directory_of_a_command_is_audited() {
     let stage = Stage::new();
     fs::create_dir(stage.path("root/deep")).unwrap();
     let log = Log::default();

@@ -1,4 +1,4 @@
-//! A directory to share, and one beside it that nobody shares.
+//! A test fixture: a directory to share, and another one that is not shared.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use rootward_testkit::client::DuplexClient;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// `root/` to be shared, `outside/secret.txt` ("SECRET") not.
+/// Has `root/`, which tests share, and `outside/secret.txt` ("SECRET"), which they do not.
 pub(crate) struct Stage {
     place: PathBuf,
     _directory: TempDir,
@@ -30,7 +30,7 @@ impl Stage {
         self.place.join(below)
     }
 
-    /// The same as text.
+    /// The same path as a string.
     pub(crate) fn name(&self, below: &str) -> String {
         self.path(below).to_str().unwrap().to_owned()
     }
@@ -66,18 +66,18 @@ impl Stage {
         assert!(made.success());
     }
 
-    /// A session of a client that names no roots: the operator's are effective.
+    /// A session of a client that names no roots, so that these roots of the operator apply.
     pub(crate) async fn connect(&self, roots: &[&str]) -> DuplexClient {
         connect(self.settings(roots), FileServer::default(), json!({})).await
     }
 
-    /// The same, of a server that offers every set of tools.
+    /// The same with a server that offers all tools.
     pub(crate) async fn connect_whole(&self, roots: &[&str]) -> DuplexClient {
         let server = FileServer::default().with_tools(Toolset::ALL.into_iter().collect());
         connect(self.settings(roots), server, json!({})).await
     }
 
-    /// Settings with these roots as the operator's, written as on the command line: `root`, `root:ro`.
+    /// Settings with these operator roots, written as on the command line: `root`, `root:ro`.
     pub(crate) fn settings(&self, roots: &[&str]) -> Settings {
         let base = self.path("");
         let roots = roots.iter().map(|root| Root::from_typed(root.as_ref(), &base, None, Origin::Flag).unwrap());

@@ -1,4 +1,4 @@
-//! Subscriptions of both eras: what clients are told, and what they are not.
+//! Subscriptions in both eras: which changes clients are notified of, and which not.
 
 use std::fs;
 use std::sync::Arc;
@@ -21,14 +21,14 @@ async fn subscribe(client: &mut DuplexClient, uri: &str) -> Value {
     client.ask("resources/subscribe", json!({"uri": uri})).await
 }
 
-/// The resource that the client is told of next.
+/// The resource in the next update notification.
 async fn updated(client: &mut DuplexClient) -> String {
     let told = client.next_where(|message| message["method"] == "notifications/resources/updated").await;
     told["params"]["uri"].as_str().unwrap().to_owned()
 }
 
 #[tokio::test]
-async fn changes_are_told() {
+async fn changes_are_reported() {
     let stage = Stage::new();
     stage.file("root/a.txt", "one");
     stage.file("root/b.txt", "one");
@@ -38,7 +38,7 @@ async fn changes_are_told() {
     for one in [&a, &b, &directory] {
         assert_eq!(subscribe(&mut client, one).await["result"], json!({}));
     }
-    // Written in place, replaced as editors do, gone, and there again.
+    // Written in place, replaced as editors do, removed, and created again.
     stage.file("root/a.txt", "three");
     assert_eq!(updated(&mut client).await, a);
     stage.file("root/new", "four");
@@ -50,7 +50,7 @@ async fn changes_are_told() {
     assert_eq!(updated(&mut client).await, a);
     stage.file("root/dir/new.txt", "");
     assert_eq!(updated(&mut client).await, directory);
-    // What was taken back is not told any more.
+    // After unsubscribing, changes are no longer reported.
     let back = client.ask("resources/unsubscribe", json!({"uri": a})).await;
     assert_eq!(back["result"], json!({}));
     stage.file("root/a.txt", "six!!");
@@ -81,7 +81,7 @@ async fn what_cannot_be_read_cannot_be_subscribed_to() {
 }
 
 #[tokio::test]
-async fn a_session_watches_so_many_resources() {
+async fn a_session_can_subscribe_to_64_resources() {
     let stage = Stage::new();
     for number in 0..65 {
         stage.file(&format!("root/{number}"), "");
@@ -92,15 +92,15 @@ async fn a_session_watches_so_many_resources() {
     }
     let full = subscribe(&mut client, &uri(&stage, "root/64")).await;
     assert!(full["error"]["message"].as_str().unwrap().contains("64 resources are watched"), "{full}");
-    // One of them again is no other one.
+    // Subscribing to the same resource again does not count.
     assert_eq!(subscribe(&mut client, &uri(&stage, "root/7")).await["result"], json!({}));
     client.ask("resources/unsubscribe", json!({"uri": uri(&stage, "root/7")})).await;
     assert_eq!(subscribe(&mut client, &uri(&stage, "root/64")).await["result"], json!({}));
 }
 
-/// A file in a root that was taken back, and one that a link outside took the place of, change without a word.
+/// Changes to a file in a revoked root, and to one that was replaced by a link to the outside, are not reported.
 #[tokio::test]
-async fn a_subscription_tells_nothing_of_what_is_no_longer_shared() {
+async fn a_subscription_does_not_report_what_is_no_longer_shared() {
     let stage = Stage::new();
     stage.file("root/a.txt", "one");
     stage.file("other/b.txt", "one");
@@ -144,9 +144,9 @@ async fn the_roots_themselves_can_be_subscribed_to() {
     assert_eq!(updated(&mut client).await, "rootward://roots");
 }
 
-/// A modern client listens for as long as its request is open.
+/// A modern client gets notifications while its request is open.
 #[tokio::test]
-async fn a_listener_hears_of_files_in_the_operators_roots_alone() {
+async fn a_listener_gets_reports_only_about_the_operators_roots() {
     let stage = Stage::new();
     stage.file("root/a.txt", "one");
     stage.file("kept/c.txt", "one");
@@ -170,7 +170,7 @@ async fn a_listener_hears_of_files_in_the_operators_roots_alone() {
     let told = client.receive().await;
     let accepted = json!({"resourcesListChanged": true, "resourceSubscriptions": files});
     assert_eq!(told["params"]["notifications"], accepted, "{told}");
-    // One that has roots of its own names them in its calls, and hears nothing.
+    // A client with roots sends them only in its calls, so it gets no reports.
     client.send(listen(2, json!({"roots": {}}))).await;
     client.receive().await;
     for round in 0..2 {
@@ -180,7 +180,7 @@ async fn a_listener_hears_of_files_in_the_operators_roots_alone() {
         assert_eq!((&told["method"], &told["params"]["uri"]), (&json!("notifications/resources/updated"), &json!(a)));
         assert_eq!(told["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], 1, "{told}");
     }
-    // The operator takes a root back: the list has changed, and what lies in that root is told of no more.
+    // The operator removes a root: the list changes, and files in that root are no longer reported.
     service.change(stage.settings(&["kept"]).sources, Arc::clone(&service.settings().guard.restrictions));
     assert_eq!(client.receive().await["method"], "notifications/resources/list_changed");
     stage.file("root/a.txt", "changed again");
@@ -188,9 +188,9 @@ async fn a_listener_hears_of_files_in_the_operators_roots_alone() {
     assert_eq!(client.receive().await["params"]["uri"], c);
 }
 
-/// Over channels, as HTTP has it, a silent session rests; one that waits to be told of something does not.
+/// Over channels, as used for HTTP, an idle session is suspended, unless it has subscriptions.
 #[tokio::test]
-async fn a_session_over_channels_is_told_while_it_is_silent() {
+async fn an_idle_session_over_channels_still_gets_reports() {
     let stage = Stage::new();
     stage.file("root/a.txt", "one");
     let (to_server, from_client) = mpsc::channel::<Bytes>(4);
@@ -204,7 +204,7 @@ async fn a_session_over_channels_is_told_while_it_is_silent() {
     send(message::notification("notifications/initialized", Value::Null)).await;
     send(message::request(1, "resources/subscribe", json!({"uri": uri(&stage, "root/a.txt")}))).await;
     assert_eq!(next().await["result"], json!({}));
-    // Longer than a session is silent before it rests.
+    // Longer than the time after which an idle session is suspended.
     tokio::time::sleep(Duration::from_secs(3)).await;
     stage.file("root/a.txt", "other");
     assert_eq!(next().await["params"]["uri"], uri(&stage, "root/a.txt"));

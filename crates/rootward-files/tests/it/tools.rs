@@ -1,4 +1,4 @@
-//! The list of tools, as a client that knows nothing of this server reads it.
+//! The list of tools, as any client reads it.
 
 use rootward_files::{FileServer, Toolset};
 use rootward_testkit::client::DuplexClient;
@@ -21,11 +21,12 @@ const READING: [&str; 12] = [
     "path_in_roots",
 ];
 
-/// The tools that need a root which may be written in, and those that need one in which something may be deleted.
+/// Tools that need a root with write access.
 const WRITING: [&str; 5] = ["write_file", "append_file", "edit_file", "create_directory", "copy_file"];
+/// Tools that need a root with delete access.
 const DELETING: [&str; 2] = ["move_file", "delete_file"];
 
-/// The longest list of tools, in bytes: that of the reference server is as long.
+/// The maximum size of the list of tools in bytes, about the size of the reference server's list.
 const LONGEST: usize = 13_000;
 
 async fn list(client: &mut DuplexClient) -> Vec<Value> {
@@ -41,7 +42,7 @@ fn names(tools: &[Value]) -> Vec<&str> {
 async fn tools_that_read_say_so() {
     let stage = Stage::new();
     let mut client = stage.connect(&["root"]).await;
-    // From then on the roots are known.
+    // The server learns the roots during the first call.
     client.says("list_allowed_directories", json!({})).await;
     let list = client.ask("tools/list", json!({})).await;
     let tools = list["result"]["tools"].as_array().unwrap();
@@ -51,7 +52,7 @@ async fn tools_that_read_say_so() {
         assert_eq!(tool["annotations"]["openWorldHint"], false, "{name}");
         assert_eq!(tool["inputSchema"]["type"], "object", "{name}");
         assert_eq!(tool["outputSchema"]["type"], "object", "{name}");
-        // Once in the list: instructions tell them, too.
+        // Only one description names the roots, because the instructions name them too.
         let names_roots = tool["description"].as_str().unwrap().contains(&stage.name("root"));
         assert_eq!(names_roots, name == "list_allowed_directories", "{name}: {}", tool["description"]);
     }
@@ -86,7 +87,7 @@ async fn the_list_is_short() {
 }
 
 #[tokio::test]
-async fn a_tool_is_listed_where_a_root_lets_it_do_something() {
+async fn a_tool_is_listed_if_a_root_allows_what_it_does() {
     let stage = Stage::new();
     stage.directory("other");
     for (roots, writes, deletes) in [
@@ -104,7 +105,7 @@ async fn a_tool_is_listed_where_a_root_lets_it_do_something() {
         let all = |names: &[&str], expect: bool| names.iter().all(|name| listed.contains(name) == expect);
         assert!(all(&READING, true) && all(&WRITING, writes) && all(&DELETING, deletes), "{roots:?}: {listed:?}");
     }
-    // Roots that are not known yet may be written in.
+    // Roots that are not known yet might be writable.
     let mut client = connect(stage.settings(&[]), FileServer::default(), json!({"roots": {}})).await;
     client.asked().await;
     let tools = list(&mut client).await;
@@ -113,13 +114,13 @@ async fn a_tool_is_listed_where_a_root_lets_it_do_something() {
         WRITING.iter().chain(&DELETING).all(|name| listed.contains(name)) && !listed.contains(&"shell"),
         "{listed:?}"
     );
-    // What is not listed is refused by the decision, not by the list.
+    // A tool that is not listed can still be called; the path check refuses it.
     let mut client = stage.connect(&["root:ro"]).await;
     assert_eq!(client.why("write_file", json!({"path": "new", "content": ""})).await, "access_denied");
 }
 
 #[tokio::test]
-async fn tools_that_tell_the_roots_are_listed_if_asked_for() {
+async fn tools_about_roots_are_listed_if_enabled() {
     let stage = Stage::new();
     for (sets, expect) in [(vec![], false), (vec![Toolset::Project], false), (vec![Toolset::Roots], true)] {
         let server = FileServer::default().with_tools(sets.into_iter().collect());
@@ -133,7 +134,7 @@ async fn tools_that_tell_the_roots_are_listed_if_asked_for() {
     }
 }
 
-/// What a schema says about the members of an object, as far as the schemas of results go.
+/// Whether a value matches a schema. Supports only the keywords in the schemas of results.
 fn fits(schema: &Value, value: &Value) -> bool {
     let types = match (&schema["type"], &schema["anyOf"]) {
         (Value::String(one), _) => vec![one.as_str()],
@@ -157,9 +158,9 @@ fn fits(schema: &Value, value: &Value) -> bool {
         && required.clone().all(|name| value.get(name.as_str().unwrap()).is_some())
 }
 
-/// The TypeScript SDK holds the data of a refusal to the schema of the result, and throws where it does not fit.
+/// The TypeScript SDK checks the data of a refusal against the schema of the result, and throws on a mismatch.
 #[tokio::test]
-async fn a_refusal_is_what_the_schema_says() {
+async fn refusals_match_the_schema_of_the_result() {
     let stage = Stage::new();
     let mut client = stage.connect_whole(&["root:rwx"]).await;
     client.says("list_allowed_directories", json!({})).await;
@@ -179,7 +180,7 @@ async fn a_refusal_is_what_the_schema_says() {
 }
 
 #[tokio::test]
-async fn a_long_call_can_be_taken_back() {
+async fn a_long_call_can_be_cancelled() {
     let stage = Stage::new();
     for number in 0..2000 {
         stage.file(&format!("root/{}/{number}", number % 100), "");
@@ -187,6 +188,6 @@ async fn a_long_call_can_be_taken_back() {
     let mut client = stage.connect(&["root"]).await;
     client.call_as("tree", "directory_tree", json!({"path": "."})).await;
     client.notify("notifications/cancelled", json!({"requestId": "tree", "reason": "enough"})).await;
-    // Whoever took a call back is owed nothing; the session goes on.
+    // A cancelled call gets no answer, and the session continues.
     assert_eq!(client.says("list_directory", json!({"path": "0"})).await.lines().count(), 20);
 }

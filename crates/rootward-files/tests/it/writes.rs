@@ -1,4 +1,4 @@
-//! The tools that change files: what they do, and what they refuse to.
+//! The tools that change files: what they do, and what they refuse.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -26,7 +26,7 @@ fn stage() -> Stage {
 const ROOTS: [&str; 3] = ["root", "read-only:ro", "add:rw-nodelete"];
 
 #[tokio::test]
-async fn each_tool_does_its_work_and_says_so_in_the_words_of_the_call() {
+async fn each_tool_works_and_its_answer_repeats_the_path() {
     let stage = stage();
     let mut client = stage.connect(&ROOTS).await;
     let absolute = stage.name("root/b.txt");
@@ -64,7 +64,7 @@ async fn each_tool_does_its_work_and_says_so_in_the_words_of_the_call() {
 }
 
 #[tokio::test]
-async fn what_is_not_allowed_is_refused_and_nothing_changes() {
+async fn a_refused_call_changes_nothing() {
     let stage = stage();
     let mut client = stage.connect(&ROOTS).await;
     let (secret, outside) = (stage.name("outside/secret.txt"), stage.name("outside/new"));
@@ -126,7 +126,7 @@ async fn what_is_not_allowed_is_refused_and_nothing_changes() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_done_says_what_to_do_instead() {
+async fn a_failed_call_says_what_to_do_instead() {
     let stage = stage();
     let mut client = stage.connect(&ROOTS).await;
     let write = |path: &str| json!({"path": path, "content": "x"});
@@ -178,7 +178,7 @@ async fn writing_keeps_the_mode_and_leaves_nothing_else() {
     assert_eq!(mode("root/b.txt") & 0o700, 0o700);
 }
 
-/// Lines with their numbers, and enough behind them that an edit takes its time.
+/// Numbered lines, followed by enough text that an edit takes a while.
 fn lines(before: &str, after: &str) -> String {
     let lines = (0..COUNT).fold(String::new(), |text, number| text + before + &number.to_string() + after + "\n");
     lines + &"and more\n".repeat(1 << 15)
@@ -186,9 +186,9 @@ fn lines(before: &str, after: &str) -> String {
 
 const COUNT: usize = 12;
 
-/// Calls that a client sends without waiting: none of them is lost.
+/// The client sends all calls without waiting for answers, and none is lost.
 #[tokio::test]
-async fn calls_at_the_same_time_all_count() {
+async fn concurrent_calls_all_take_effect() {
     let stage = stage();
     stage.file("root/many.txt", lines("<", ">"));
     let mut client = stage.connect(&ROOTS).await;

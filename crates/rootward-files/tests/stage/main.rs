@@ -1,6 +1,6 @@
-//! The other processes of the tests: the launcher that confines a command, and, by `serve DIR`, a server that can be killed.
+//! A second program for the tests: the launcher that confines a command, and with `serve DIR`, a server that a test can kill.
 
-#![expect(clippy::unwrap_used, reason = "a part that cannot be played ends")]
+#![expect(clippy::unwrap_used, reason = "a test program may panic")]
 
 use rootward_core::{Origin, Root, RootSet, Validation};
 use rootward_files::FileServer;

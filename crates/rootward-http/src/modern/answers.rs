@@ -14,7 +14,7 @@ use rootward_protocol::method;
 
 use super::annotations::Annotations;
 use super::place::Place;
-use crate::wire::{FULL, Wire};
+use crate::wire::{NO_ROOM, Wire};
 use crate::{event, frames};
 
 /// The backend's messages for one request. Dropping this drops the wire, which cancels the request.
@@ -77,7 +77,7 @@ impl Answers {
                 let says = "the server ended before it answered";
                 return Poll::Ready(Said::Last(Bytes::from(error(&self.id, INTERNAL_ERROR, says, None))));
             };
-            if frame == FULL {
+            if frame == NO_ROOM {
                 self.is_done = true;
                 return Poll::Ready(Said::Full);
             }

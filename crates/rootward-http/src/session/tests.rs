@@ -1,4 +1,4 @@
-//! Which message goes to which stream, and what is kept of it.
+//! Which message goes to which stream, and which messages are kept for replay.
 
 use std::task::Waker;
 use std::time::Duration;
@@ -12,12 +12,12 @@ struct Play {
     streams: Streams,
     limits: Limits,
     now: Instant,
-    told: Vec<String>,
+    errors: Vec<String>,
 }
 
 impl Play {
     fn new(limits: Limits) -> Play {
-        Play { streams: Streams::default(), limits, now: Instant::now(), told: Vec::new() }
+        Play { streams: Streams::default(), limits, now: Instant::now(), errors: Vec::new() }
     }
 
     fn try_open(&mut self, requests: &[(&str, Option<&str>)]) -> Result<ReaderId, StreamError> {
@@ -41,8 +41,8 @@ impl Play {
     fn says(&mut self, text: &str) {
         let Ok(Message::Single(envelope)) = Message::parse(text.as_bytes()) else { panic!("{text}") };
         let heading = Heading::of(&envelope).unwrap();
-        let told = self.streams.route(Bytes::from(text.to_owned()), &heading, &self.limits, self.now);
-        self.told.extend(told.iter().map(|told| String::from_utf8_lossy(told).into_owned()));
+        let errors = self.streams.route(Bytes::from(text.to_owned()), &heading, &self.limits, self.now);
+        self.errors.extend(errors.iter().map(|errors| String::from_utf8_lossy(errors).into_owned()));
     }
 
     /// What a reader gets now, and whether the stream ends there.
@@ -100,7 +100,7 @@ fn questions_go_to_the_newest_open_request() {
 }
 
 #[test]
-fn what_belongs_to_no_request_prefers_the_get_stream() {
+fn messages_of_no_request_prefer_the_get_stream() {
     let mut play = Play::new(Limits::default());
     let one = play.request("1");
     play.says(CHANGED);
@@ -123,13 +123,13 @@ fn progress_goes_to_the_request_that_asked_for_it() {
 }
 
 #[test]
-fn what_has_no_stream_waits_for_one_and_not_without_bounds() {
+fn messages_without_a_stream_wait_within_bounds() {
     let mut play = Play::new(Limits { replay: 2, ..Limits::default() });
     play.says(ASKS);
     play.says(CHANGED);
     play.says(LOGS);
-    assert_eq!(play.told.len(), 1, "{:?}", play.told);
-    assert!(play.told[0].contains(r#""id":"q","error""#), "{:?}", play.told);
+    assert_eq!(play.errors.len(), 1, "{:?}", play.errors);
+    assert!(play.errors[0].contains(r#""id":"q","error""#), "{:?}", play.errors);
     let one = play.request("1");
     play.check(one, &[&format!("1 {CHANGED}"), &format!("2 {LOGS}")], false);
     let get = play.get();
@@ -161,7 +161,7 @@ fn a_stream_is_resumed_where_it_broke() {
     };
     let again = resume(&mut play, 1).unwrap();
     play.check(again, &[&format!("2 {ASKS}"), &format!("3 {}", answer(1))], true);
-    // A client may not have received even that.
+    // A client may not have received even those messages.
     let last = resume(&mut play, 2).unwrap();
     play.check(again, &[], true);
     play.check(last, &[&format!("3 {}", answer(1))], true);

@@ -17,13 +17,13 @@ async fn call(script: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Str
     assert_eq!(answer["error"]["code"], -32603, "{answer}");
     let says = answer["error"]["message"].as_str().unwrap().to_owned();
     assert!(says.contains("/mcp`") && !says.contains("hunter2"), "{says}");
-    // It still works.
+    // The relay still works.
     assert_eq!(lines.end().await, Ended::ByClient);
     says
 }
 
 #[tokio::test]
-async fn statuses_say_what_helps() {
+async fn the_error_for_each_status_suggests_a_remedy() {
     for (status, expect) in [
         ("401 Unauthorized", "401 Unauthorized; it wants a token"),
         ("403 Forbidden", "the token in `headers`"),
@@ -68,7 +68,7 @@ async fn a_server_that_does_not_run() {
 }
 
 #[tokio::test]
-async fn plain_http_at_an_address_of_tls() {
+async fn https_to_a_plain_http_server() {
     let server = Scripted::start(|_| reply("400 Bad Request", &[], "")).await;
     let mut lines = Lines::to(&server.url.replace("http:", "https:"));
     lines.ask(0, "initialize", &json!({})).await;
@@ -78,7 +78,7 @@ async fn plain_http_at_an_address_of_tls() {
 }
 
 #[tokio::test]
-async fn what_is_not_mcp() {
+async fn answers_that_are_not_mcp() {
     let says = call(|_| reply("200 OK", &[("content-type", "text/html")], "<html>")).await;
     assert!(says.contains("`text/html`, which is not MCP"), "{says}");
     let says = call(|_| reply("200 OK", &[], "")).await;

@@ -33,7 +33,7 @@ async fn a_session_from_the_handshake_to_its_end() {
 }
 
 #[tokio::test]
-async fn requests_are_carried_beside_each_other() {
+async fn requests_run_concurrently() {
     let server = Scripted::start(|request| {
         usual(request).unwrap_or_else(|| match request.body["id"].as_u64() {
             Some(1) => Reply::Hang(events("")),
@@ -46,7 +46,7 @@ async fn requests_are_carried_beside_each_other() {
     lines.ask(1, "tools/call", &json!({})).await;
     lines.ask(2, "tools/call", &json!({})).await;
     assert!(lines.answer(2).await.0["result"].is_object());
-    // It is cancelled with a message, and nothing is sent when its stream ends.
+    // A message cancels the first request, and nothing is sent when its stream ends.
     lines.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})).await;
     lines.ask(3, "tools/call", &json!({})).await;
     assert!(lines.answer(3).await.0["result"].is_object());
@@ -95,7 +95,7 @@ async fn a_stream_that_is_cut_is_resumed() {
 
 #[tokio::test]
 async fn a_stream_that_cannot_be_resumed_is_an_error() {
-    // Its events have ids, but it has no stream for resuming.
+    // The events have ids, but the server refuses the GET that would resume them.
     let server =
         Scripted::start(|request| usual(request).unwrap_or_else(|| ended_events("id: e1\ndata:\n\nretry: 10\n\n")))
             .await;
@@ -107,7 +107,7 @@ async fn a_stream_that_cannot_be_resumed_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_server_speaks_of_its_own_accord() {
+async fn a_server_sends_messages_outside_of_requests() {
     let opened = AtomicUsize::new(0);
     let server = Scripted::start(move |request| match request.method.as_str() {
         "GET" => match opened.fetch_add(1, Ordering::SeqCst) {
@@ -121,7 +121,7 @@ async fn a_server_speaks_of_its_own_accord() {
                     "data: {\"jsonrpc\": \"2.0\",\r\ndata:  \"method\": \"notifications/tools/list_changed\"}\n\n";
                 Reply::Hang(events(changed))
             }
-            _ => panic!("it was open"),
+            _ => panic!("the stream was already open"),
         },
         _ => usual(request).unwrap_or_else(|| reply("500 Internal Server Error", &[], "")),
     })
@@ -147,7 +147,7 @@ async fn a_session_that_is_gone_ends_the_relay() {
     assert!(server.requests().iter().all(|request| request.method != "DELETE"));
 }
 
-/// As `server-everything` and many servers based on the SDKs' examples answer.
+/// `server-everything` and many servers based on the SDKs' examples answer this way.
 #[tokio::test]
 async fn a_session_that_is_gone_by_a_bad_request() {
     let server = Scripted::start(|request| {

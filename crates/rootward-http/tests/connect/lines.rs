@@ -80,14 +80,14 @@ impl Lines {
         answer
     }
 
-    /// The client leaves. Returns how the relay ended.
+    /// Disconnects the client; returns how the relay ended.
     pub(crate) async fn end(self) -> Ended {
         drop(self.wire);
-        tokio::time::timeout(SOON, self.relay).await.expect("the relay goes on").unwrap()
+        tokio::time::timeout(SOON, self.relay).await.expect("the relay still runs").unwrap()
     }
 
-    /// How the relay ends on its own.
+    /// Waits until the relay ends on its own; returns how.
     pub(crate) async fn ended(self) -> Ended {
-        tokio::time::timeout(SOON, self.relay).await.expect("the relay goes on").unwrap()
+        tokio::time::timeout(SOON, self.relay).await.expect("the relay still runs").unwrap()
     }
 }

@@ -1,6 +1,6 @@
-//! A remote server as lines, with real servers and with one that misbehaves in every way.
+//! The relay between a remote server and lines, with real servers and with one that misbehaves in every way.
 
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests stop on any failure")]
 
 mod failing;
 mod legacy;

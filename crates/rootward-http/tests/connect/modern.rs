@@ -1,4 +1,4 @@
-//! Requests without a handshake: what they repeat in headers, how they are cancelled, streams that stay open.
+//! Requests without a handshake: the headers that repeat the body, cancellation, streams that stay open.
 
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ async fn a_request_repeats_itself_in_headers() {
     assert_eq!(requests[0].headers["mcp-method"], "tools/call");
     assert_eq!(requests[0].headers["mcp-name"], "=?base64?csOkdW0gYXVm?=");
     assert!(!requests[1].headers.contains_key("mcp-name"));
-    // There is no session to listen in, and none to end.
+    // There is no session, so nothing is opened or deleted.
     lines.end().await;
     assert!(server.requests().iter().all(|request| request.method == "POST"));
 }
@@ -64,7 +64,7 @@ async fn a_missing_header_is_learned_from_the_list() {
 }
 
 #[tokio::test]
-async fn to_cancel_is_to_close_the_connection() {
+async fn cancelling_closes_the_connection() {
     let server = Scripted::start(|request| match request.body["method"].as_str() {
         Some("subscriptions/listen") => {
             let changed = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});

@@ -1,4 +1,4 @@
-//! An HTTP server that does what a test says, byte for byte.
+//! An HTTP server that sends exactly the bytes a test says.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -16,7 +16,7 @@ pub(crate) struct Request {
     pub(crate) body: Value,
 }
 
-/// What a script writes back, and whether it stays.
+/// What a script writes back, and whether the connection stays open.
 pub(crate) enum Reply {
     /// These bytes, then the connection is closed.
     Raw(Vec<u8>),
@@ -70,7 +70,7 @@ async fn serve(
         Reply::Raw(bytes) => drop(stream.write_all(&bytes).await),
         Reply::Hang(bytes) => {
             let _ = stream.write_all(&bytes).await;
-            // Until the other side leaves.
+            // Wait until the other side leaves.
             let _ = stream.read(&mut [0]).await;
             let left = Request { method: "LEFT".to_owned(), ..request };
             seen.lock().unwrap().push(left);

@@ -1,4 +1,4 @@
-//! An HTTP client that sends exactly what it is told, over its own socket.
+//! An HTTP client that sends exactly the bytes a test says, over its own socket.
 
 use std::net::SocketAddr;
 use std::time::Duration;

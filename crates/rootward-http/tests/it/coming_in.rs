@@ -70,7 +70,7 @@ async fn a_session_taken_by_another_principal_is_refused() {
 }
 
 #[tokio::test]
-async fn sessions_are_limited_in_all_and_for_each() {
+async fn sessions_are_limited_in_total_and_per_principal() {
     let running = Running::limited(Limits { sessions: 3, sessions_per_principal: 2, ..Limits::default() });
     let open = async |token: &str| running.send(hello("2025-06-18").with("Authorization", token)).await;
     let first = running.session("2025-06-18").await;
@@ -85,9 +85,9 @@ async fn sessions_are_limited_in_all_and_for_each() {
     assert_eq!(open("Bearer bob-token").await.status, 200);
 }
 
-/// The client is told that it may try again, and why.
+/// The answer tells the client that it may retry, and why.
 #[tokio::test]
-async fn a_backend_that_takes_no_more_is_told_of() {
+async fn a_full_backend_is_reported_to_the_client() {
     let running = Running::start();
     let params = json!({"protocolVersion": "2025-06-18", "full": true});
     let hello = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params});

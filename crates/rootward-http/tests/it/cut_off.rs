@@ -50,7 +50,7 @@ async fn slow_heads_are_cut_off() {
     });
     let mut read = read;
     let mut sink = Vec::new();
-    assert!(timeout(Duration::from_secs(3), read.read_to_end(&mut sink)).await.is_ok(), "a slow head goes on");
+    assert!(timeout(Duration::from_secs(3), read.read_to_end(&mut sink)).await.is_ok(), "a slow head was not cut off");
     dripping.abort();
     // The second head of a connection as well.
     let mut answer = running.send(Ask::new("GET", "/healthz")).await;
@@ -95,14 +95,14 @@ async fn narrow(running: &Running) -> TcpStream {
 }
 
 #[tokio::test]
-async fn a_stalled_reader_holds_up_nobody() {
+async fn a_stalled_reader_does_not_delay_others() {
     let running = Running::limited(Limits { queue: 64, ..Limits::default() });
     let id = running.session("2025-11-25").await;
     let mut stalled = narrow(&running).await;
     let mut flood = call(1, "count", json!({"to": 2000, "pad": 20_000, "method": "notifications/progress"}));
     flood["params"]["_meta"] = json!({"progressToken": 1});
     stalled.write_all(&Ask::post(flood).session(&id).bytes()).await.unwrap();
-    // The same session answers others after the flood, for which nobody makes room.
+    // The session still answers other requests, although nobody reads the flood.
     let mut answer = running.send(Ask::post(call(2, "echo", json!({}))).session(&id)).await;
     assert_eq!(answer.message().await["id"], 2);
     // The stalled client is cut off, and can resume.
@@ -149,8 +149,8 @@ async fn clients_cut_at_every_point_leave_nothing() {
     assert_eq!(answer.message().await["id"], 77);
     let (mut streams, mut connections) = (0.0, 0.0);
     for _ in 0..200 {
-        streams = running.figure("rootward_http_streams").await;
-        connections = running.figure("rootward_http_connections").await;
+        streams = running.metric("rootward_http_streams").await;
+        connections = running.metric("rootward_http_connections").await;
         // The two connections that requested the metrics may be left.
         if streams < 0.5 && connections < 2.5 {
             break;
@@ -159,7 +159,7 @@ async fn clients_cut_at_every_point_leave_nothing() {
     }
     assert!(streams < 0.5 && connections < 2.5, "{streams} streams and {connections} connections are left");
     // Each handshake that was sent completely has opened a session, and no other has. Nothing else has a wire.
-    let sessions = running.figure("rootward_http_sessions").await;
+    let sessions = running.metric("rootward_http_sessions").await;
     assert!((1.0..=3.5).contains(&sessions), "{sessions} sessions");
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small count")]
     running.wires(sessions as usize).await;

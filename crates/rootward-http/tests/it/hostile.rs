@@ -1,4 +1,4 @@
-//! Requests that nobody sends by mistake.
+//! Hostile requests.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ async fn raw(running: &Running, bytes: &[u8]) -> String {
     // The front may have closed while this is sent.
     let _ = stream.write_all(bytes).await;
     let mut answer = Vec::new();
-    let _ = timeout(LONG, stream.read_to_end(&mut answer)).await.expect("it neither answers nor closes");
+    let _ = timeout(LONG, stream.read_to_end(&mut answer)).await.expect("the front neither answers nor closes");
     String::from_utf8_lossy(&answer).into_owned()
 }
 
@@ -34,7 +34,7 @@ fn statuses(answers: &str) -> Vec<&str> {
     answers.match_indices("HTTP/1.").map(|(at, _)| &answers[at + 9..at + 12]).collect()
 }
 
-/// The second request exists only if the first ends where a careless parser says it does.
+/// Request smuggling: only a careless parser sees a second request.
 #[tokio::test]
 async fn a_request_is_not_hidden_in_another() {
     let running = impatient(Limits::default());
@@ -78,7 +78,7 @@ async fn requests_in_a_row_are_answered_in_order() {
     assert_eq!(statuses(&answers), ["200"; 20]);
     let positions: Vec<usize> = (1..=20).map(|id| answers.find(&format!("\"id\":{id},")).unwrap()).collect();
     assert!(positions.is_sorted(), "{answers}");
-    // What follows a refused body is not a request.
+    // A refused body is not read as a request: the second answer, if any, is for the DELETE.
     let mut refused = Ask::post("x".repeat(300)).with("Authorization", "Bearer wrong").bytes();
     refused.extend(Ask::delete().session(&id).bytes());
     let answers = raw(&running, &refused).await;
@@ -100,7 +100,7 @@ async fn long_heads_are_refused() {
         let answers = raw(&running, head.as_bytes()).await;
         // If the connection closes before all was read, a client may not see the answer.
         assert!(matches!(statuses(&answers)[..], [] | ["431" | "414" | "400"]), "{answers}");
-        let received = running.figure("rootward_http_received_bytes_total").await;
+        let received = running.metric("rootward_http_received_bytes_total").await;
         assert!(received < 512.0 * 1024.0, "{received}");
     }
     // A head of ordinary length is read.
@@ -162,7 +162,7 @@ async fn old_and_other_protocols() {
 
 /// Only the front creates session ids, and only a header carries a token.
 #[tokio::test]
-async fn nobody_chooses_a_session_or_shows_a_token_elsewhere() {
+async fn clients_cannot_choose_session_ids_or_send_tokens_elsewhere() {
     let running = impatient(Limits::default());
     let chosen = "A".repeat(32);
     let answered = running.send(hello("2025-06-18").session(&chosen)).await;
@@ -193,10 +193,10 @@ async fn an_event_of_another_session_resumes_nothing_of_it() {
     assert!(!event.is_empty(), "{text}");
     let mut resumed = running.send(Ask::get().session(&mine).with("Last-Event-ID", &event)).await;
     assert_eq!(resumed.status, 200);
-    // Ended, so that it has sent everything.
+    // End the session, so that the stream has sent everything.
     assert_eq!(running.send(Ask::delete().session(&mine)).await.status, 204);
-    let told = resumed.text().await;
-    assert!(!told.contains("counted") && !told.contains("\"data\""), "{told}");
+    let text = resumed.text().await;
+    assert!(!text.contains("counted") && !text.contains("\"data\""), "{text}");
 }
 
 #[tokio::test]
@@ -207,7 +207,7 @@ async fn readiness_probes_cost_the_backend_little() {
     }
     let asked = running.script.asked.load(std::sync::atomic::Ordering::SeqCst);
     assert!((1..50).contains(&asked), "{asked}");
-    // What can be asked without a token reveals nothing else.
+    // Without a token, a client learns nothing else.
     for (path, expect) in [("/healthz", "ok\n"), ("/readyz", "ok\n")] {
         assert_eq!(running.send(Ask::new("GET", path)).await.text().await, expect);
     }

@@ -67,7 +67,7 @@ async fn a_deleted_session_ends_its_streams() {
     assert_eq!(called.message().await["error"]["code"], -32603);
     assert_eq!(listening.event().await, None);
     running.wires(0).await;
-    assert!(running.figure("rootward_http_streams").await.abs() < 0.5);
+    assert!(running.metric("rootward_http_streams").await.abs() < 0.5);
 }
 
 #[tokio::test]

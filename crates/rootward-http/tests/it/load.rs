@@ -28,21 +28,21 @@ async fn a_thousand_sessions_do_not_mix() {
     while let Some(done) = tasks.join_next().await {
         done.unwrap();
     }
-    assert!((running.figure("rootward_http_sessions").await - 1000.0).abs() < 0.5);
+    assert!((running.metric("rootward_http_sessions").await - 1000.0).abs() < 0.5);
     running.wires(1000).await;
 }
 
 #[tokio::test]
-async fn the_figures_count() {
+async fn metrics_are_counted() {
     let running = Running::start();
     let id = running.session("2025-06-18").await;
     running.send(Ask::post(crate::script::call(1, "echo", json!({}))).session(&id)).await.message().await;
     running.send(Ask::new("GET", "/mcp")).await.text().await;
-    assert!((running.figure("rootward_http_calls_total").await - 1.0).abs() < 0.1);
-    assert!((running.figure("script_wires").await - 1.0).abs() < 0.1);
-    assert!(running.figure(r#"rootward_http_requests_total{family="tools",status="200"}"#).await > 0.5);
-    assert!(running.figure(r#"rootward_http_requests_total{family="other",status="401"}"#).await > 0.5);
-    assert!(running.figure("rootward_http_received_bytes_total").await > 100.0);
-    assert!(running.figure("rootward_http_sent_bytes_total").await > 100.0);
-    assert!(running.figure(r#"rootward_http_request_duration_seconds_count{family="tools"}"#).await > 0.5);
+    assert!((running.metric("rootward_http_calls_total").await - 1.0).abs() < 0.1);
+    assert!((running.metric("script_wires").await - 1.0).abs() < 0.1);
+    assert!(running.metric(r#"rootward_http_requests_total{family="tools",status="200"}"#).await > 0.5);
+    assert!(running.metric(r#"rootward_http_requests_total{family="other",status="401"}"#).await > 0.5);
+    assert!(running.metric("rootward_http_received_bytes_total").await > 100.0);
+    assert!(running.metric("rootward_http_sent_bytes_total").await > 100.0);
+    assert!(running.metric(r#"rootward_http_request_duration_seconds_count{family="tools"}"#).await > 0.5);
 }

@@ -29,12 +29,12 @@ fn granted(answer: &Answer) -> Option<&str> {
 async fn a_named_page_may_send_and_see() {
     let running = running();
     for method in ["POST", "GET", "DELETE"] {
-        let told = running.send(preflight(APP, method)).await;
-        assert_eq!((told.status, granted(&told)), (204, Some(APP)));
-        assert_eq!(told.header("access-control-allow-methods"), Some("POST, GET, DELETE"));
-        let headers = told.header("access-control-allow-headers");
+        let answer = running.send(preflight(APP, method)).await;
+        assert_eq!((answer.status, granted(&answer)), (204, Some(APP)));
+        assert_eq!(answer.header("access-control-allow-methods"), Some("POST, GET, DELETE"));
+        let headers = answer.header("access-control-allow-headers");
         assert_eq!(headers, Some("authorization, content-type, mcp-param-region"));
-        assert_eq!(told.header("vary"), Some("Origin"));
+        assert_eq!(answer.header("vary"), Some("Origin"));
     }
     let exposed = "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-After";
     let answered = running.send(hello("2025-06-18").with("Origin", APP)).await;
@@ -59,15 +59,15 @@ async fn a_named_page_may_send_and_see() {
 }
 
 #[tokio::test]
-async fn other_pages_are_told_nothing() {
+async fn other_pages_get_no_permission() {
     let running = running();
     let loopback = "http://localhost:3000";
     for (origin, status) in
         [("https://evil.example", 403), ("null", 403), ("http://app.example.org", 403), (loopback, 401)]
     {
-        let told = running.send(preflight(origin, "POST")).await;
-        assert_eq!((told.status, granted(&told)), (status, None), "{origin}");
-        assert_eq!(told.header("access-control-allow-methods"), None);
+        let answer = running.send(preflight(origin, "POST")).await;
+        assert_eq!((answer.status, granted(&answer)), (status, None), "{origin}");
+        assert_eq!(answer.header("access-control-allow-methods"), None);
     }
     // A page from this machine may send, as any program may, but cannot read the answer.
     let answered = running.send(hello("2025-06-18").with("Origin", loopback)).await;
@@ -75,10 +75,10 @@ async fn other_pages_are_told_nothing() {
     // Two origins count as none.
     let two = running.send(preflight(APP, "POST").also("Origin", "https://evil.example")).await;
     assert_eq!((two.status, granted(&two)), (403, None));
-    // Without a page, the answer has no such headers.
+    // Without an `Origin`, the answer has no such headers.
     let answered = running.send(hello("2025-06-18")).await;
     assert_eq!((granted(&answered), answered.header("vary")), (None, None));
-    // A name that leads elsewhere is refused first.
+    // An unknown host name is refused first.
     assert_eq!(running.send(preflight(APP, "POST").with("Host", "evil.example")).await.status, 403);
     assert_eq!(running.send(Ask::new("OPTIONS", "/mcp").with("Origin", APP)).await.status, 401);
 }

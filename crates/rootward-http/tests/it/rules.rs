@@ -39,8 +39,8 @@ async fn every_request_needs_the_right_headers() {
         ("health", Ask::new("GET", "/healthz"), 200, 0),
         ("readiness", Ask::new("GET", "/readyz"), 200, 0),
         ("POST to health", Ask::new("POST", "/healthz"), 405, -32600),
-        ("figures", Ask::new("GET", "/metrics").with("Authorization", "Bearer bob-token"), 200, 0),
-        ("figures without a token", Ask::new("GET", "/metrics"), 401, -32600),
+        ("metrics", Ask::new("GET", "/metrics").with("Authorization", "Bearer bob-token"), 200, 0),
+        ("metrics without a token", Ask::new("GET", "/metrics"), 401, -32600),
         ("an event id of another server", get().with("Last-Event-ID", "abc"), 400, -32600),
         ("the supported revision", post().with("MCP-Protocol-Version", "2025-06-18"), 200, 0),
         ("another supported revision", post().with("MCP-Protocol-Version", "2025-03-26"), 200, 0),
@@ -71,7 +71,7 @@ async fn bodies_that_are_not_messages_are_refused() {
         ("another version", r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, 400, -32600),
         ("a method twice", r#"{"id":1,"method":"ping","method":"pong"}"#, 400, -32600),
         ("an empty batch", "[]", 400, -32600),
-        ("a batch in a revision without", r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, 400, -32600),
+        ("a batch in a revision without batches", r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, 400, -32600),
         ("several lines", "{\"jsonrpc\":\"2.0\",\r\n\"id\":1,\n\"method\":\"ping\"}\n", 200, 0),
     ];
     for (name, body, status, code) in rows {
@@ -121,7 +121,7 @@ async fn a_handshake_that_fails_opens_no_session() {
     assert_eq!((answer.status, answer.header("mcp-session-id")), (200, None));
     assert_eq!(answer.message().await["error"]["code"], -32602);
     running.wires(0).await;
-    assert!(running.figure("rootward_http_sessions").await.abs() < 0.5);
+    assert!(running.metric("rootward_http_sessions").await.abs() < 0.5);
 }
 
 #[tokio::test]
@@ -148,7 +148,7 @@ async fn modern_requests_are_compared_with_their_headers() {
         ("another name", echo().with("Mcp-Name", "other"), 400, -32020),
         ("an encoded name", echo().with("Mcp-Name", "=?base64?ZWNobw==?="), 200, 0),
         ("a badly encoded name", echo().with("Mcp-Name", "=?base64?*?="), 400, -32020),
-        ("a header of no tool", echo().with("Mcp-Param-Other", "x"), 200, 0),
+        ("a header that the tool does not declare", echo().with("Mcp-Param-Other", "x"), 200, 0),
         ("an argument without its header", regional(), 400, -32020),
         ("an argument with its header", regional().with("Mcp-Param-Region", "eu"), 200, 0),
         ("an encoded argument", regional().with("Mcp-Param-Region", "=?base64?ZXU=?="), 200, 0),
@@ -169,7 +169,7 @@ async fn modern_requests_are_compared_with_their_headers() {
 }
 
 #[tokio::test]
-async fn an_unsupported_modern_revision_is_told_what_is_supported() {
+async fn the_error_for_an_unsupported_modern_revision_lists_the_supported_ones() {
     let running = Running::start();
     let meta = json!({"io.modelcontextprotocol/protocolVersion": "2099-01-01", "io.modelcontextprotocol/clientCapabilities": {}});
     let body = json!({"jsonrpc": "2.0", "id": 5, "method": "tools/list", "params": {"_meta": meta}});

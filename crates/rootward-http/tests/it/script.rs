@@ -1,4 +1,4 @@
-//! A backend that does what the tests tell it: an MCP server in a few lines, with counters of its wires.
+//! A scripted backend: a small MCP server that counts its wires.
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use rootward_http::{Backend, Config, Credential, FULL, Limits, OpenError, PrincipalId, Purpose, Wire, wire};
+use rootward_http::{Backend, Config, Credential, Limits, NO_ROOM, OpenError, PrincipalId, Purpose, Wire, wire};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -18,7 +18,7 @@ use crate::client::{Ask, LONG};
 pub(crate) struct Script {
     /// Open wires.
     pub(crate) wires: Arc<AtomicUsize>,
-    /// How often it was asked whether it is ready.
+    /// The number of readiness checks.
     pub(crate) asked: Arc<AtomicUsize>,
 }
 
@@ -67,8 +67,8 @@ async fn play(mut wire: Wire, principal: PrincipalId, purpose: Purpose) {
         let method = message["method"].as_str().unwrap_or("answer");
         heard.push(method.to_owned());
         match method {
-            // As a backend does that accepts no more.
-            "initialize" if message["params"]["full"] == true => return drop(wire.sender.send(FULL.into()).await),
+            // A backend that accepts no more sends this.
+            "initialize" if message["params"]["full"] == true => return drop(wire.sender.send(NO_ROOM.into()).await),
             "initialize" if message["params"]["fails"] == true => {
                 say(no(-32602)).await;
             }
@@ -129,7 +129,7 @@ async fn play(mut wire: Wire, principal: PrincipalId, purpose: Purpose) {
                     "large" => say(answer(json!({"text": "y".repeat(2 << 20)}))).await,
                     "never" => {}
                     "end" => return,
-                    "full" => return drop(wire.sender.send(FULL.into()).await),
+                    "full" => return drop(wire.sender.send(NO_ROOM.into()).await),
                     "heard" => say(answer(json!({"heard": heard}))).await,
                     "unknown" => say(no(-32601)).await,
                     "incapable" => say(no(-32021)).await,
@@ -190,7 +190,7 @@ impl Running {
     }
 
     /// A value from `/metrics`.
-    pub(crate) async fn figure(&self, name: &str) -> f64 {
+    pub(crate) async fn metric(&self, name: &str) -> f64 {
         let ask = Ask::new("GET", "/metrics").with("Authorization", "Bearer ada-token");
         let shown = self.send(ask).await.text().await;
         let line = shown.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));

@@ -46,7 +46,7 @@ async fn sessions_are_served_over_tls() {
 }
 
 #[tokio::test]
-async fn a_certificate_that_cannot_be_used_is_told_at_the_start() {
+async fn an_unusable_certificate_is_reported_at_startup() {
     let tls = Tls { certificates: b"nonsense".to_vec(), key: b"nonsense".to_vec() };
     let mut running = Running::with(Config { tls: Some(tls), ..Config::default() });
     let error = (&mut running.served).await.unwrap().unwrap_err();

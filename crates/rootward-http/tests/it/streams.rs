@@ -64,7 +64,7 @@ async fn progress_reaches_the_call_that_asked_for_it() {
 }
 
 #[tokio::test]
-async fn what_the_client_says_reaches_the_backend_in_order() {
+async fn messages_of_the_client_reach_the_backend_in_order() {
     let running = Running::start();
     let id = running.session("2025-06-18").await;
     let changed = json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"});
@@ -116,7 +116,7 @@ async fn a_stream_that_broke_before_its_first_message_is_resumed() {
 }
 
 #[tokio::test]
-async fn a_get_stream_is_resumed_and_is_no_other_stream() {
+async fn a_get_stream_is_resumed() {
     let running = Running::start();
     let id = running.session("2025-11-25").await;
     let mut listening = running.send(Ask::get().session(&id)).await;
@@ -151,7 +151,7 @@ async fn replay_has_bounds() {
 }
 
 #[tokio::test]
-async fn what_waits_for_a_stream_is_sent_on_the_next() {
+async fn waiting_messages_are_sent_on_the_next_stream() {
     let running = Running::start();
     let id = running.session("2025-06-18").await;
     let called = running.send(Ask::post(call(1, "never", json!({}))).session(&id)).await;
@@ -177,7 +177,7 @@ async fn a_large_answer_and_one_of_several_lines_pass() {
 }
 
 #[tokio::test]
-async fn a_silent_stream_shows_that_it_lives() {
+async fn a_silent_stream_sends_keep_alives() {
     let running = Running::limited(Limits { keep_alive: Duration::from_millis(50), ..Limits::default() });
     let id = running.session("2025-06-18").await;
     let mut called = running.send(Ask::post(call(1, "slow", json!({"ms": 500}))).session(&id)).await;

@@ -32,7 +32,7 @@ pub(crate) fn measure(ways: &Ways, hub: &Outcome<Way>, cores: Cores, table: &mut
             Ok(client)
         };
         let call = |client: &mut Client| client.ask("tools/call", params).expect("it answered before").len();
-        let what = format!("{what}, wrapped{}", cores.told());
+        let what = format!("{what}, wrapped{}", cores.suffix());
         let mut wrapped = begin(&ways.wrap())?;
         let mut direct = begin(&ways.direct())?;
         let (more, faster) = match cores {

@@ -25,7 +25,8 @@ pub(crate) fn measure(ways: &Ways, cores: Cores, table: &mut Table) -> Outcome<(
         serde_json::from_slice::<serde_json::Value>(answer).expect("JSON")
     };
     let bar = if cores == Cores::One { Bar::AtMost(MOST) } else { Bar::Information };
-    let mut add = |what: &str, row: &Comparison, bar| table.add(&format!("{what}{}", cores.told()), "direct", row, bar);
+    let mut add =
+        |what: &str, row: &Comparison, bar| table.add(&format!("{what}{}", cores.suffix()), "direct", row, bar);
     let (mut wrapped, mut direct) = (begin(&ways.wrap())?, begin(&ways.direct())?);
     add("a result of 1 MB, wrapped", &compare_each(TURNS, || read(&mut wrapped), || read(&mut direct)), bar);
     let carried = |client: &mut Client| client.ask("tools/call", READY).expect("it answered before").len();
@@ -55,7 +56,7 @@ fn begin(way: &Way) -> Outcome<Client> {
     client.ask("tools/list", "{}")?;
     for params in [MADE, READY] {
         if client.ask("tools/call", params)?.len() < BIG {
-            return Err("the server answered otherwise".into());
+            return Err("unexpected response".into());
         }
     }
     Ok(client)

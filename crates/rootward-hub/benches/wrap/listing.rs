@@ -39,16 +39,16 @@ pub(crate) fn measure(ways: &Ways, cores: Cores, table: &mut Table) -> Outcome<(
     ];
     for (what, time, most) in rows {
         let what = format!("{what} {SERVERS} servers, none running");
-        let told = cores.told();
+        let suffix = cores.suffix();
         // Without the other hub it takes turns with itself.
         let baseline = theirs.as_ref().unwrap_or(&own);
         let time = |way: &Way| time(way).expect("it answered before");
         let row = in_turns(ROUNDS, || time(&own), || time(baseline));
         let most = if is_pinned { Most::So(most) } else { Most::Any };
-        table.add_count(&format!("{what}, µs{told}"), microseconds(&row), most);
+        table.add_count(&format!("{what}, µs{suffix}"), microseconds(&row), most);
         match &theirs {
-            Ok(_) => table.add(&format!("{what}{told}"), &against, &row, Bar::Information),
-            Err(why) => table.add_missing(&format!("{what}{told}"), &against, &why.to_string()),
+            Ok(_) => table.add(&format!("{what}{suffix}"), &against, &row, Bar::Information),
+            Err(why) => table.add_missing(&format!("{what}{suffix}"), &against, &why.to_string()),
         }
     }
     if is_pinned { memory(&own, &theirs, &against, table) } else { Ok(()) }

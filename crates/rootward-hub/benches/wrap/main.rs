@@ -42,7 +42,7 @@ enum Cores {
 
 impl Cores {
     /// The suffix of a row's name.
-    fn told(self) -> &'static str {
+    fn suffix(self) -> &'static str {
         match self {
             Cores::One => "",
             Cores::All => ", all cores",

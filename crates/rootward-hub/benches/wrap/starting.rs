@@ -25,7 +25,7 @@ pub(crate) fn measure(ways: &Ways, cores: Cores, table: &mut Table) -> Outcome<(
         let time = |way: &Way| way.first_list().expect("it answered before");
         let row = in_turns(ROUNDS, || time(&wrap), || time(&direct));
         let bar = if cores == Cores::One { Bar::AtMostMore(MOST) } else { Bar::Information };
-        table.add(&format!("start to `tools/list`, wrapped, {roots}{}", cores.told()), "direct", &row, bar);
+        table.add(&format!("start to `tools/list`, wrapped, {roots}{}", cores.suffix()), "direct", &row, bar);
     }
     Ok(())
 }

@@ -11,6 +11,7 @@ use super::template::Template;
 use super::tools::ToolPattern;
 use super::tree::{Node, Section};
 use super::vscode::{self, Sandbox, WrittenAt};
+use crate::root_template::has_root_template;
 
 /// The keys of a server that are read.
 #[cfg(test)]
@@ -105,8 +106,8 @@ impl ServerConfig {
     /// Whether its command line, address or places depend on the session's roots. If so, a child is valid only for
     /// the roots that it was started with.
     pub fn uses_roots(&self) -> bool {
-        let has_template = |text: &String| ["${root}", "${roots}"].iter().any(|variable| text.contains(variable));
-        self.templates().any(Template::uses_roots) || self.rootward.set.values().any(has_template)
+        let mut set = self.rootward.set.values();
+        self.templates().any(Template::uses_roots) || set.any(|value| has_root_template(value.as_ref()))
     }
 
     /// Whether the server may see the roots when it asks. By default, a process may and a remote server may not.

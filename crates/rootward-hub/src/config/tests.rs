@@ -81,7 +81,7 @@ fn every_setting_of_a_server_is_read() {
 }
 
 #[test]
-fn what_is_not_said_has_its_default() {
+fn missing_settings_have_defaults() {
     assert_eq!(settings(""), ServerSettings::default());
     let config = HubConfig::read(&one(r#"{"command": "a"}"#)).unwrap();
     assert_eq!(config.servers[0].rootward, ServerSettings::default());
@@ -143,7 +143,7 @@ fn mistakes_have_line_column_and_a_way_out() {
 }
 
 #[test]
-fn a_misspelt_key_of_rootwards_is_not_passed_over() {
+fn a_misspelt_key_of_rootward_is_refused() {
     for key in ["Rootward", "rootwards", "rootwad", "root_ward", "rootwrad"] {
         let text = one(&format!("{{\"command\": \"a\", \"{key}\": {{\"sandbox\": \"off\"}}}}"));
         refused(&text, &format!("line 1, column 39: unknown key `{key}`"), "did you mean `rootward`?");
@@ -392,7 +392,7 @@ fn many_servers() {
 }
 
 #[test]
-fn what_depends_on_the_roots_is_noticed() {
+fn use_of_the_roots_is_detected() {
     let check = |server: &str, expect: bool| {
         assert_eq!(HubConfig::read(&one(server)).unwrap().servers[0].uses_roots(), expect, "{server}");
     };
@@ -411,7 +411,7 @@ fn what_depends_on_the_roots_is_noticed() {
 }
 
 #[test]
-fn who_is_told_the_roots() {
+fn which_servers_get_the_roots() {
     let check = |server: &str, expect: bool| {
         assert_eq!(HubConfig::read(&one(server)).unwrap().servers[0].tells_roots(), expect, "{server}");
     };

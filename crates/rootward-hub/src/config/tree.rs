@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_json_has_its_place() {
+    fn a_syntax_error_has_its_position() {
         check("", "line 1, column 1: the file is empty");
         check("// nothing\n", "line 1, column 1: the file is empty");
         check("{\n  \"ä\": 'x'}", "line 2, column 8: single-quoted strings are not allowed");

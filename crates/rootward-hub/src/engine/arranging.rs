@@ -221,7 +221,7 @@ impl Session {
         } else {
             self.links[id.link].impossible = Some((guard, failure.clone()));
             // SECURITY: the old child runs with roots that are no longer current
-            // (test: where_no_server_can_be_started_in_the_new_roots_calls_are_told_so)
+            // (test: calls_fail_if_no_server_can_be_started_with_the_new_roots)
             if let Some(old) = self.links[id.link].current.take() {
                 self.retire(id.link, old);
             }

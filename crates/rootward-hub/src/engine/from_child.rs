@@ -156,7 +156,7 @@ impl Session {
             }
             // SECURITY: a learner runs before the real server: it may not ask anyone anything, and its notifications
             // concern no project
-            // (test: a_learner_reaches_the_client_with_its_answers_alone)
+            // (test: only_the_answers_of_a_learner_reach_the_client)
             (Kind::Request, _) if is_learner => envelope.id().into_iter().for_each(|question| {
                 self.refuse_question(id, question, "the server is only being asked what it offers");
             }),

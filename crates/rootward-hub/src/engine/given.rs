@@ -21,7 +21,7 @@ impl Session {
         self.given = Arc::clone(given);
         self.report(|roots, now| roots.given(now, given));
         // SECURITY: a waiting request is checked against the sources at the time it is forwarded
-        // (test: a_modern_call_that_waits_is_decided_by_what_is_given_by_then)
+        // (test: a_waiting_modern_call_is_decided_by_the_current_roots)
         let now = self.now;
         for modern in self.waiting.iter_mut().filter_map(|waiting| waiting.way.modern.as_mut()) {
             modern.roots.given(now, given);
@@ -36,7 +36,7 @@ impl Session {
         self.note_revoked(&guard);
         // SECURITY: a modern client's next request would start another child, but until then this one could still
         // read the removed roots
-        // (test: a_child_of_a_modern_client_goes_with_the_roots_that_were_taken_back)
+        // (test: a_modern_clients_child_ends_when_its_roots_are_removed)
         if self.era() == Era::Modern {
             for link in 0..self.links.len() {
                 if self.links[link].running().is_some_and(|child| !child.guard.decides_as(&guard)) {

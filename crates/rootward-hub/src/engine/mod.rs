@@ -1,5 +1,6 @@
-//! The engine: clients on one side, server processes on the other, roots in between. It has no pipes, processes, disk
-//! or clock: events and times go in, bytes and effects come out.
+//! The engine: clients on one side, server processes on the other, roots in between. It has no pipes, processes or
+//! timers: events and times go in, bytes and effects come out. It touches the disk only to find roots and to check
+//! paths through guards, and reads the time of day only for audit entries.
 //!
 //! ```text
 //!   client ──▶ Session ─────────▶ Link ──▶ Child (current)
@@ -219,7 +220,7 @@ pub(crate) struct Server {
 impl Server {
     /// What sessions of this party know about the server before it runs.
     // SECURITY: a server's lists may mention one principal's files, which no other principal may see
-    // (test: what_a_server_told_one_principal_no_other_hears)
+    // (test: what_a_server_told_one_principal_is_hidden_from_others)
     fn memory_of(&mut self, party: &Party) -> &mut Arc<Memory> {
         match &party.principal {
             Some(principal) => self.of_principals.entry(Arc::clone(&principal.name)).or_default(),

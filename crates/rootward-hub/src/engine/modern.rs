@@ -329,7 +329,7 @@ impl Session {
             self.fail(id, "the server's answer is ambiguous");
             return true;
         };
-        // SECURITY: a learner may not ask anyone anything (test: a_learner_reaches_the_client_with_its_answers_alone)
+        // SECURITY: a learner may not ask anyone anything (test: only_the_answers_of_a_learner_reach_the_client)
         let is_learner = self.child_mut(child).is_some_and(|child| child.phase == Phase::Learning);
         if is_learner && !questions.is_empty() {
             self.fail(id, "the server asked a question before it was started with the client's directories");
@@ -344,7 +344,7 @@ impl Session {
         }
         // SECURITY: only a known open call may be answered with a question; otherwise the client would answer with
         // its own roots
-        // (test: a_question_for_roots_that_reads_two_ways_reaches_no_client)
+        // (test: an_ambiguous_request_for_roots_reaches_no_client)
         let Some(sent) = sent else {
             self.fail(id, "the server asked for roots in an answer that cannot contain questions");
             return true;

@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     #[expect(clippy::disallowed_methods, reason = "tests build the trees that clients share")]
-    fn what_takes_something_away() {
+    fn changes_that_revoke_access() {
         let directory = tempfile::tempdir().unwrap();
         let top = directory.path().canonicalize().unwrap();
         std::fs::create_dir_all(top.join("a/b")).unwrap();

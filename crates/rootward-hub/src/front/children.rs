@@ -29,7 +29,7 @@ impl<M: Middle> Serving<'_, M> {
         }
         // SECURITY: a child that the engine has dropped in the meantime was meant for roots that are no longer
         // current
-        // (test: a_child_that_was_let_go_is_not_wanted)
+        // (test: output_of_a_replaced_child_is_dropped)
         let wanted = self.middle.wants(number);
         let Some(backing) = self.backing(number).filter(|_| wanted) else {
             return self.feed(now, Event::Gone(number));

@@ -23,7 +23,7 @@ use super::serving::{Serving, State};
 
 /// Written to a client's socket before it is closed if there is no room for the client. The line is not a valid
 /// message.
-pub const FULL: &[u8] = b"full\n";
+pub const NO_ROOM_LINE: &[u8] = b"full\n";
 /// Length of the data that accompanies a socket: a letter and a number.
 const LENGTH: usize = 5;
 /// How many clients are accepted before other sources get a turn.
@@ -205,7 +205,7 @@ impl<M: Middle> Serving<'_, M> {
             Some(id) => {
                 self.connections.insert(id, connection);
             }
-            None => connection.say(FULL),
+            None => connection.say(NO_ROOM_LINE),
         }
     }
 

@@ -6,7 +6,7 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
-use crate::in_roots::has_template;
+use crate::root_template::has_root_template;
 
 /// A command line that starts a known file server.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -36,7 +36,7 @@ impl FileServerCommand {
     /// The directories that were typed, without arguments that contain `${root}` or `${roots}`.
     pub fn directories<'a>(&self, arguments: &'a [OsString]) -> Vec<&'a OsStr> {
         let typed = self.directories.iter().filter_map(|position| arguments.get(*position));
-        typed.map(OsString::as_os_str).filter(|word| !has_template(word)).collect()
+        typed.map(OsString::as_os_str).filter(|word| !has_root_template(word)).collect()
     }
 
     /// The arguments, with these directories instead of those that were typed. They go before the server's options,

@@ -36,11 +36,6 @@ impl Homes {
         Homes { kind, directory: state.map(|state| state.join("homes").join(server)) }
     }
 
-    /// The directory that contains the homes of all servers.
-    pub fn all_in(state: &Path) -> PathBuf {
-        state.join("homes")
-    }
-
     /// The home of a process that runs with a guard's roots.
     pub(super) fn home(&self, guard: &Guard, purpose: Purpose) -> Home {
         // SECURITY: a learner's answers are shown to every project, so it must not see any project's data

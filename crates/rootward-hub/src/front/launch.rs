@@ -18,7 +18,7 @@ use super::homes::Homes;
 use super::naming::server_name;
 use crate::config::{PathMap, PathPairs};
 use crate::engine::{Change, Hope, Learners, Purpose};
-use crate::in_roots::{filled_in, has_template, in_argument, joined};
+use crate::root_template::{filled_in, has_root_template, in_argument, joined};
 use crate::scan::Protection;
 
 /// Programs that start containers, or a shell in one.
@@ -143,7 +143,7 @@ impl Launch {
     pub(crate) fn change(&self) -> Change {
         let confined = matches!(self.confine, Confine::To(_)) && self.runs == Runs::Here;
         let texts = self.arguments.iter().chain(self.variables.iter().map(|(_, value)| value));
-        let stands = texts.into_iter().any(|text| has_template(text));
+        let stands = texts.into_iter().any(|text| has_root_template(text));
         if confined || stands || self.giving() != Giving::Nothing { Change::NewChild } else { Change::Told }
     }
 

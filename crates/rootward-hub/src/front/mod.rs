@@ -21,7 +21,7 @@ mod serving;
 mod translated;
 
 pub(crate) use backing::{Backing, Backings};
-pub use door::{Caller, CallerPurpose, FULL, OuterDoor};
+pub use door::{Caller, CallerPurpose, NO_ROOM_LINE, OuterDoor};
 pub(crate) use door::{Door, new as new_door};
 pub use file_server::FileServerCommand;
 pub use homes::Homes;

@@ -297,7 +297,7 @@ impl Client {
              outside them is refused. The tool `get-roots` lists them.{now}"
         );
         // SECURITY: instructions given to local clients may mention files that no principal can reach
-        // (test: what_a_server_told_one_principal_no_other_hears)
+        // (test: what_a_server_told_one_principal_is_hidden_from_others)
         let may_hear = self.party.principal.is_none();
         let told = self.ordered().filter(|_| may_hear);
         let told = told.filter_map(|(_, server)| Some((&server.name, server.instructions.as_ref()?)));

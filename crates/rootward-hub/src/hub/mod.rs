@@ -40,7 +40,7 @@ use rootward_protocol::shortened;
 use crate::config::{HubSettings, Isolation, ToolFilter};
 use crate::engine::{ChildId, ClientId, Effect, Engine, Event, Failure, Place, Server, ServerId, Session, SessionId};
 use crate::front::Runs;
-pub use crate::front::{Caller, CallerPurpose, FULL, OuterDoor};
+pub use crate::front::{Caller, CallerPurpose, NO_ROOM_LINE, OuterDoor};
 use crate::principal::{Party, Principal};
 use crate::scan::Protection;
 use client::Client;

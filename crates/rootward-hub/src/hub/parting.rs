@@ -31,7 +31,7 @@ impl Client {
     pub(super) fn part(&mut self, envelope: &Envelope<'_>, id: &str, until: Duration) {
         let method = envelope.method().unwrap_or_default();
         // SECURITY: with a duplicate key, the request could name one tool here and another one there
-        // (test: a_request_that_reads_two_ways_reaches_no_server)
+        // (test: an_ambiguous_request_reaches_no_server)
         let Some(params) = envelope.params().and_then(Members::read) else {
             let says = "the params are refused: not an object, or a duplicate key";
             return self.tell(&message::error(id, INVALID_PARAMS, says, None));

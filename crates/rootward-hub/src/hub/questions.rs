@@ -168,7 +168,7 @@ impl Client {
     /// Asks the client for its roots, or adds the asker to the open request.
     pub(super) fn ask_for_roots(&mut self, asker: Asker, cursor: Option<&str>) {
         // SECURITY: an answer to a request from before a change may contain the old list
-        // (test: who_asks_after_a_change_gets_no_answer_from_before_it)
+        // (test: a_question_after_a_change_gets_no_older_answer)
         let open = self.asked.values_mut().find_map(|asked| match asked {
             Asked::Roots { askers, is_old: false } if cursor.is_none() => Some(askers),
             _ => None,

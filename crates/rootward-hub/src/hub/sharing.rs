@@ -52,7 +52,7 @@ impl CommonRoots {
     pub(super) fn new(guard: &Guard, list: &[PlacedRoot]) -> CommonRoots {
         let told = |placed: &PlacedRoot| {
             // SECURITY: without this, a read-only root would become fully accessible
-            // (test: what_clients_share_for_reading_is_shared_for_reading)
+            // (test: a_read_only_root_is_read_only_in_a_shared_process)
             let access = json!({keys::ACCESS: placed.root.access});
             let mut root = json!({"uri": placed.root.uri()?.as_str(), "_meta": access});
             if let Some(name) = &placed.root.name {
@@ -67,7 +67,7 @@ impl CommonRoots {
 
 impl Common {
     // SECURITY: clients share a process only if they have the same access and the same principal
-    // (test: clients_with_other_roots_do_not_share, principals_never_share_a_process)
+    // (test: clients_with_different_roots_do_not_share_a_process, principals_never_share_a_process)
     pub(super) fn is(&self, other: &Common) -> bool {
         let same_roots = match (&self.roots, &other.roots) {
             (None, None) => true,
@@ -312,7 +312,7 @@ impl Shared {
                 message::result(id.as_str(), list)
             }
             // SECURITY: a question during one client's call must not be answered by another client
-            // (test: a_shared_server_asks_nobody)
+            // (test: a_shared_server_cannot_ask_clients)
             _ => {
                 let says = "several clients share this server, so it cannot ask one of them";
                 message::error(id.as_str(), METHOD_NOT_FOUND, says, None)
@@ -344,7 +344,7 @@ impl Shared {
                 self.tell_those(envelope, |member| level.is_none() || member.level.is_none() || level >= member.level);
             }
             // SECURITY: other notifications may be about one client's call
-            // (test: what_concerns_one_client_is_not_told_to_all)
+            // (test: notifications_that_may_concern_one_client_reach_nobody)
             _ if LISTS.iter().any(|list| list.changed == method) => self.tell_those(envelope, |_| true),
             _ => {}
         }

@@ -335,7 +335,7 @@ impl Translating {
         if let Some(lines) = self.rounds.told(&id.key(), envelope, &mut self.last_id) {
             return Line::Instead(lines);
         }
-        // SECURITY: the answer to one of its own requests is nobody else's (test: own_requests_are_answered_to_nobody)
+        // SECURITY: the answer to one of its own requests is nobody else's (test: reserved_ids_are_rejected)
         if id.key().starts_with(OWN) {
             return Lines::none();
         }

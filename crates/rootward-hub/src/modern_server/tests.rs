@@ -1,6 +1,6 @@
 //! Conversations through the translator, line by line.
 
-#![expect(clippy::needless_pass_by_value, reason = "calls read better so")]
+#![expect(clippy::needless_pass_by_value, reason = "calls are easier to read")]
 
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ impl Talk {
         }
     }
 
-    /// A talk with a server that refused `initialize` and told what it offers.
+    /// A talk with a server that refused `initialize` and answered `server/discover`.
     fn begun() -> Talk {
         let mut talk = Talk::default();
         talk.engine(&hello());
@@ -107,7 +107,7 @@ fn a_modern_client_is_left_alone() {
 }
 
 #[test]
-fn a_legacy_server_that_refuses_is_heard() {
+fn the_refusal_of_a_legacy_server_is_passed_on() {
     // It cannot be modern, so it is not asked.
     let mut talk = Talk::default();
     talk.engine(&hello());
@@ -133,7 +133,7 @@ fn a_legacy_server_that_refuses_is_heard() {
 }
 
 #[test]
-fn requests_say_what_the_modern_era_wants_to_know() {
+fn requests_carry_modern_metadata() {
     let mut talk = Talk::begun();
     let heard = talk.engine(&request(json!("a"), method::LIST_TOOLS, json!({"cursor": "x", "_meta": {"k": 1}})));
     let sent = &heard.server[0];
@@ -148,7 +148,7 @@ fn requests_say_what_the_modern_era_wants_to_know() {
 }
 
 #[test]
-fn what_the_modern_era_does_not_have_is_answered_here() {
+fn requests_without_a_modern_form_are_answered_here() {
     let mut talk = Talk::begun();
     let heard = talk.engine(&json!({"jsonrpc": "2.0", "id": 2, "method": "ping"}));
     assert_eq!(heard, Heard { engine: vec![result(&json!(2), json!({}))], ..Heard::default() });
@@ -161,7 +161,7 @@ fn what_the_modern_era_does_not_have_is_answered_here() {
 }
 
 #[test]
-fn questions_of_a_call_are_requests_and_the_call_comes_again() {
+fn questions_become_requests_and_the_call_is_sent_again() {
     let mut talk = Talk::begun();
     talk.engine(&request(json!(7), method::CALL_TOOL, json!({"name": "t", "arguments": {"a": 1.0}})));
     let questions =
@@ -209,7 +209,7 @@ fn a_call_can_be_cancelled_in_every_round() {
     let heard = talk.engine(&cancel);
     assert_eq!(heard.engine[0]["params"]["requestId"], asked.engine[0]["id"]);
     assert_eq!(talk.engine(&result(&asked.engine[0]["id"], json!({}))), Heard::default());
-    // In the second round, where the server has it under another id.
+    // In the second round, which has another id at the server.
     talk.engine(&call);
     let asked = talk.server(&asking(&json!(7), json!({"a": {"method": "elicitation/create"}})));
     let again = talk.engine(&result(&asked.engine[0]["id"], json!({})));
@@ -257,7 +257,7 @@ fn an_unclear_answer_is_an_error() {
 }
 
 #[test]
-fn news_come_on_a_request_of_its_own() {
+fn notifications_come_over_a_listen_request() {
     let mut talk = Talk::begun();
     let first = talk.engine(&json!({"jsonrpc": "2.0", "method": method::INITIALIZED}));
     assert_eq!(first.server[0]["method"], method::LISTEN);
@@ -277,7 +277,7 @@ fn news_come_on_a_request_of_its_own() {
 }
 
 #[test]
-fn own_requests_are_answered_to_nobody() {
+fn reserved_ids_are_rejected() {
     let mut talk = Talk::begun();
     let forged = result(&json!("rootward-era-99"), json!({"content": []}));
     assert_eq!(talk.server(&forged), Heard::default());
@@ -286,7 +286,7 @@ fn own_requests_are_answered_to_nobody() {
 }
 
 #[test]
-fn modern_requests_pass_as_they_are() {
+fn modern_requests_pass_unchanged() {
     let mut talk = Talk::begun();
     let modern = request(
         json!(5),

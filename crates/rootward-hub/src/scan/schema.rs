@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use rootward_protocol::fold_case;
 use serde_json::{Map, Value};
 
 use super::access::Need;
@@ -84,6 +85,14 @@ impl Format {
     }
 }
 
+/// The name in `names` that a parser without case takes `key` for, if `key` itself is not in it.
+pub(super) fn same_but_for_case<'n, T>(names: &'n BTreeMap<String, T>, key: &str) -> Option<&'n str> {
+    if names.contains_key(key) {
+        return None;
+    }
+    names.keys().map(String::as_str).find(|name| fold_case(key).eq(fold_case(name)))
+}
+
 impl Node {
     pub(super) fn read(schema: &Value) -> Node {
         let mut left = MOST_NODES;
@@ -107,6 +116,11 @@ impl Node {
     /// The node for a property.
     pub(super) fn property(&self, key: &str) -> Option<&Node> {
         self.properties.get(key).or(self.others.as_deref())
+    }
+
+    /// The listed property that a parser without case takes `key` for, if `key` itself is not listed.
+    pub(super) fn same_but_for_case(&self, key: &str) -> Option<&str> {
+        same_but_for_case(&self.properties, key)
     }
 
     /// The names of all properties, at any depth, possibly with duplicates.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::access::{Hints, Need};
-use super::schema::Node;
+use super::schema::{Node, same_but_for_case};
 
 /// A tool as its server lists it.
 #[derive(Clone, Debug)]
@@ -104,5 +104,10 @@ impl Tool {
 
     pub(super) fn treatment(&self, key: &str) -> Option<Treatment> {
         self.treatments.get(key).copied()
+    }
+
+    /// The treated argument that a parser without case takes `key` for, if `key` itself has no treatment.
+    pub(super) fn treated_but_for_case(&self, key: &str) -> Option<&str> {
+        same_but_for_case(&self.treatments, key)
     }
 }

@@ -85,7 +85,7 @@ pub enum ScanError {
     DuplicateKey(String),
     /// A key that some parsers treat as another.
     #[error("a key that some parsers read as `{0}`")]
-    AmbiguousKey(&'static str),
+    AmbiguousKey(String),
     /// Nested too deep.
     #[error("nested deeper than {DEEPEST} levels")]
     TooDeep,
@@ -114,7 +114,7 @@ pub fn scan<'c>(call: &Call<'c>, found: &mut dyn FnMut(Candidate<'_>)) -> Result
     // (test: every_method_is_looked_at)
     let completed = if shape == Shape::Completion { completed_uri(params.get())? } else { None };
     match completed {
-        Some(uri) => walk.hand_out(&uri, Evidence::Key, Certainty::Sure, walk.place(Place::TOP, "uri")),
+        Some(uri) => walk.hand_out(&uri, Evidence::Key, Certainty::Sure, walk.place(Place::TOP, "uri")?),
         None => Ok(()),
     }
 }
@@ -266,7 +266,7 @@ impl Walk<'_> {
     fn top(&mut self, cursor: &mut Cursor<'_>, shape: Shape) -> Result<(), ScanError> {
         self.members(cursor, |walk, key, cursor| {
             if let Some(known) = KNOWN.iter().find(|known| key != **known && is_same_but_for_case(key, known)) {
-                return Err(ScanError::AmbiguousKey(known));
+                return Err(ScanError::AmbiguousKey((*known).to_owned()));
             }
             if shape.is_name(key) && cursor.begins()? == Begins::Text {
                 return cursor.text().map(drop);
@@ -285,7 +285,7 @@ impl Walk<'_> {
                 (Shape::Completion, "ref") => walk.reference(cursor),
                 (_, "_meta") => walk.meta(cursor),
                 _ => {
-                    let place = walk.place(Place::TOP, key);
+                    let place = walk.place(Place::TOP, key)?;
                     walk.value(cursor, place)
                 }
             }
@@ -308,8 +308,8 @@ impl Walk<'_> {
         })?;
         self.members(cursor, |walk, key, cursor| match (key, name.as_deref()) {
             ("name", _) => skip(cursor),
-            ("value", Some(name)) => walk.value(cursor, walk.place(Place::TOP, name)),
-            _ => walk.value(cursor, walk.place(Place::TOP, key)),
+            ("value", Some(name)) => walk.value(cursor, walk.place(Place::TOP, name)?),
+            _ => walk.value(cursor, walk.place(Place::TOP, key)?),
         })
     }
 
@@ -328,7 +328,7 @@ impl Walk<'_> {
                 *cursor = ahead;
                 return Ok(());
             }
-            walk.value(cursor, walk.place(Place::TOP, key))
+            walk.value(cursor, walk.place(Place::TOP, key)?)
         })
     }
 
@@ -351,17 +351,24 @@ impl Walk<'_> {
         }
     }
 
-    fn place<'p>(&self, parent: Place<'p>, key: &'p str) -> Place<'p> {
+    /// The place of a member. A key that is not listed, but that a lenient parser takes for a listed one, is refused:
+    /// the listed one may be a path by its schema alone.
+    fn place<'p>(&self, parent: Place<'p>, key: &'p str) -> Result<Place<'p>, ScanError> {
+        // SECURITY: Go's `encoding/json` ignores case in keys (test: a_key_that_differs_only_in_case_is_refused)
+        let listed = parent.schema.and_then(|node| node.same_but_for_case(key));
+        if let Some(listed) = listed.or_else(|| self.tool.and_then(|tool| tool.treated_but_for_case(key))) {
+            return Err(ScanError::AmbiguousKey(listed.to_owned()));
+        }
         let schema = parent.schema.and_then(|node| node.property(key));
         let treatment = self.tool.and_then(|tool| tool.treatment(key)).or(parent.below);
-        Place {
+        Ok(Place {
             key,
             says: schema.and_then(|node| node.says).unwrap_or_else(|| key_says(key)),
             schema,
             format: schema.map_or(Format::Unsaid, |node| node.format),
             treatment,
             below: treatment.filter(|treatment| *treatment == Treatment::Text),
-        }
+        })
     }
 
     fn value(&mut self, cursor: &mut Cursor<'_>, place: Place<'_>) -> Result<(), ScanError> {
@@ -373,7 +380,7 @@ impl Walk<'_> {
             }
             Begins::Object => self.members(cursor, |walk, key, cursor| {
                 walk.key(key, place)?;
-                let place = walk.place(place, key);
+                let place = walk.place(place, key)?;
                 walk.value(cursor, place)
             }),
             Begins::List => {
@@ -431,7 +438,7 @@ impl Walk<'_> {
     fn down(&mut self) -> Result<(), ScanError> {
         self.depth += 1;
         // SECURITY: parsers differ in their depth limit, and deep recursion would exhaust the stack
-        // (test: params_that_read_two_ways_are_refused)
+        // (test: ambiguous_params_are_refused)
         if self.depth > DEEPEST { Err(ScanError::TooDeep) } else { Ok(()) }
     }
 
@@ -491,7 +498,7 @@ impl Walk<'_> {
         }
         self.text_depth += 1;
         // SECURITY: servers that take lists also accept them as JSON in a string
-        // (test: json_within_strings_is_looked_into)
+        // (test: json_within_strings_is_searched)
         self.value(&mut Cursor::new(raw.get()), place)?;
         self.text_depth -= 1;
         // SECURITY: a JSON parser rejects the other trimmed characters, and the server may then use the text as a
@@ -538,7 +545,7 @@ impl Keys {
         key.hash(&mut hasher);
         let hash = hasher.finish();
         if self.count < self.few.len() {
-            // SECURITY: parsers differ in which of two values they use (test: params_that_read_two_ways_are_refused)
+            // SECURITY: parsers differ in which of two values they use (test: ambiguous_params_are_refused)
             if self.few[..self.count].contains(&hash) {
                 return Err(ScanError::DuplicateKey(key.to_owned()));
             }

@@ -86,6 +86,14 @@ const OTHER_PATHS: [&str; 2] = ["xpath", "jsonpath"];
 
 /// What a key indicates.
 pub fn key_says(key: &str) -> KeySays {
+    // SECURITY: to Go's `encoding/json`, the long s is an s, and the Kelvin sign a k (test: keys)
+    if key.contains(['\u{17f}', '\u{212a}']) {
+        return plain_key_says(&key.replace('\u{17f}', "s").replace('\u{212a}', "k"));
+    }
+    plain_key_says(key)
+}
+
+fn plain_key_says(key: &str) -> KeySays {
     let last = words(key).last().unwrap_or_default();
     if OTHER_PATHS.iter().any(|word| last.eq_ignore_ascii_case(word)) {
         return KeySays::Pattern;
@@ -222,7 +230,7 @@ mod tests {
         check(
             KeySays::Place,
             "source sources src targets dataSource profile aws_profiles target_url repo repositories \
-             location",
+             location \u{17f}ource data\u{17f}ource",
         );
         check(KeySays::Text, "content contents text newText file_text fileContent sourceCode message source_text");
         check(KeySays::Document, "html file_json sourceXML SQL");

@@ -85,7 +85,7 @@ fn what_lies_outside_does_not() {
 }
 
 #[test]
-fn json_within_strings_is_looked_into() {
+fn json_within_strings_is_searched() {
     let yard = Yard::new("rw");
     for arguments in [
         json!({"paths": "[\"{T}/outside\"]"}),
@@ -497,6 +497,35 @@ fn found(tool: &Tool, arguments: &Value) -> Vec<(String, Evidence)> {
     found
 }
 
+/// `thing` is a path by its schema alone, and `link` leads outside without looking like a path.
+#[test]
+fn a_key_that_differs_only_in_case_is_refused() {
+    let schema = json!({"properties": {
+        "thing": {"format": "path"}, "kinds": {"properties": {"task": {"format": "path"}}},
+    }});
+    let listing = to_raw_value(&json!({"name": "x", "inputSchema": schema})).unwrap();
+    let tool = Tool::from_listing(&listing).unwrap().with_treatment("mark", Treatment::Path(Need::READ));
+    let yard = Yard::new("rw");
+    let check =
+        |arguments: &Value| yard.check("tools/call", &json!({"name": "x", "arguments": arguments}), Some(&tool));
+    assert!(
+        check(&json!({"thing": "a", "mark": "a", "kinds": {"task": "a"}, "other": "link"}))
+            .unwrap()
+            .refused()
+            .is_none()
+    );
+    assert!(check(&json!({"thing": "link"})).unwrap().refused().is_some());
+    for (arguments, key) in [
+        (json!({"Thing": "link"}), "thing"),
+        (json!({"thing": "a", "THING": "link"}), "thing"),
+        (json!({"kinds": {"ta\u{17f}k": "link"}}), "task"),
+        (json!({"\u{212a}inds": {"task": "link"}}), "kinds"),
+        (json!({"MARK": "link"}), "mark"),
+    ] {
+        assert_eq!(check(&arguments).unwrap_err(), ScanError::AmbiguousKey(key.to_owned()), "{arguments}");
+    }
+}
+
 #[test]
 fn the_schema_and_the_user_have_their_say() {
     let listing = to_raw_value(&json!({"name": "x", "inputSchema": {"properties": {
@@ -544,7 +573,7 @@ fn the_schema_and_the_user_have_their_say() {
 }
 
 #[test]
-fn params_that_read_two_ways_are_refused() {
+fn ambiguous_params_are_refused() {
     let check = |params: &str, says: &str| {
         let params = RawValue::from_string(params.to_owned()).unwrap();
         let error = scan(&Call { method: "tools/call", params: Some(&params), tool: None }, &mut |_| {}).unwrap_err();

@@ -75,7 +75,8 @@ impl PlacedLimits {
     }
 
     fn verdict(&self, asked: Asked<'_>) -> Result<(), Exceeds> {
-        // SECURITY: a state that is not understood allows nothing (test: what_is_not_understood_refuses_every_path)
+        // SECURITY: a state that is not understood allows nothing
+        // (test: a_state_that_is_not_understood_refuses_every_path)
         let layers = self.layers.as_ref().map_err(|&why| Exceeds::Unclear(why))?;
         layers.iter().try_for_each(|layer| layer.verdict(asked))
     }
@@ -133,13 +134,14 @@ impl PlacedLayer {
         if asked.access.is_empty() || asked.kind != Some(FileKind::Directory) {
             return Ok(());
         }
-        // SECURITY: access to a directory includes its contents (test: a_directory_is_refused_for_what_is_closed_below)
+        // SECURITY: access to a directory includes its contents (test: a_directory_with_a_closed_place_is_refused)
         if self.has_below(asked.place, Allowed::Nothing)
             || self.closed.iter().any(|closed| closed.may_lie_below(asked.place))
         {
             return Err(Exceeds::ClosedBelow);
         }
-        // SECURITY: removing a directory removes its contents (test: a_directory_does_not_go_with_what_is_for_reading)
+        // SECURITY: removing a directory removes its contents
+        // (test: a_directory_with_a_read_only_place_cannot_be_deleted)
         let goes = asked.access.contains(Access::DELETE);
         let keeps = |entry: &Entry| entry.allowed == Allowed::Writing && entry.path.starts_with(asked.place);
         if goes && (self.has_below(asked.place, Allowed::Reading) || self.entries.iter().any(keeps)) {

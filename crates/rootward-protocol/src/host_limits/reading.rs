@@ -77,7 +77,7 @@ fn of_profile(profile: &RawValue, project: Option<&Path>) -> Read<Option<Layer>>
         }
         Some("disabled") => Ok(None),
         // SECURITY: Codex does not know what the other sandbox allows, and treats such a profile as read-only where it
-        // enforces one (test: a_sandbox_of_others_is_for_reading)
+        // enforces one (test: an_external_sandbox_is_read_only)
         Some("external") => Ok(Some(Layer::for_reading())),
         // From before types existed.
         None => of_entries(&file_system()?, project).map(Some),
@@ -132,12 +132,12 @@ impl Layer {
     fn add(&mut self, at: Where, says: &Says) -> Read<()> {
         match (at, says) {
             (Where::Place(path), Says::Allows(allowed)) => self.allow(path, *allowed),
-            // SECURITY: it may be an exception to an open place (test: what_is_not_known_gives_nothing)
+            // SECURITY: it may be an exception to an open place (test: unknown_entries_give_no_access)
             (Where::Place(path), Says::Unknown) => self.allow(path, Allowed::Nothing),
             (Where::Pattern(_) | Where::System | Where::Unknown, Says::Allows(Allowed::Writing))
             | (Where::System, Says::Allows(Allowed::Reading)) => {}
             (Where::Pattern(glob), _) => self.closed.push(glob),
-            // SECURITY: it may be an exception to a writable place (test: what_is_not_known_gives_nothing)
+            // SECURITY: it may be an exception to a writable place (test: unknown_entries_give_no_access)
             (Where::Unknown, Says::Allows(Allowed::Reading)) => self.nothing_writable = true,
             (Where::System | Where::Unknown, _) => return Err(UNKNOWN_ENTRY),
         }

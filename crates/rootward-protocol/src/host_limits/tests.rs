@@ -36,7 +36,7 @@ impl Scene {
         Scene { directory, guard }
     }
 
-    #[expect(clippy::disallowed_methods, reason = "tests know where their trees lie")]
+    #[expect(clippy::disallowed_methods, reason = "resolves a path of the test's own tree")]
     fn path(&self, name: &str) -> String {
         self.directory.path().canonicalize().unwrap().join(name).to_str().unwrap().to_owned()
     }
@@ -135,7 +135,7 @@ fn the_modes_of_codex() {
 }
 
 #[test]
-fn a_sandbox_of_others_is_for_reading() {
+fn an_external_sandbox_is_read_only() {
     let scene = Scene::new();
     let profile = json!({"permissionProfile": {"type": "external", "network": "enabled"}, "sandboxCwd": "file:///"});
     scene.check(&profile, "file.txt", "r");
@@ -198,7 +198,7 @@ fn directories_that_codex_keeps() {
 }
 
 #[test]
-fn what_is_not_known_gives_nothing() {
+fn unknown_entries_give_no_access() {
     let scene = Scene::new();
     let open = special("project_roots", "write");
     let future = json!({"path": {"type": "special", "value": {"kind": "future"}}, "access": "write"});
@@ -237,7 +237,7 @@ fn what_is_not_known_gives_nothing() {
 }
 
 #[test]
-fn what_is_not_understood_refuses_every_path() {
+fn a_state_that_is_not_understood_refuses_every_path() {
     let scene = Scene::new();
     let managed = |file_system: Value| json!({"permissionProfile": {"type": "managed", "file_system": file_system}});
     for state in [
@@ -332,7 +332,7 @@ fn patterns_close_what_they_match_and_what_is_in_it() {
 }
 
 #[test]
-fn a_directory_is_refused_for_what_is_closed_below() {
+fn a_directory_with_a_closed_place_is_refused() {
     let scene = Scene::new();
     let state = scene.state(&json!([special("project_roots", "write"), below("secret", "deny")]));
     scene.check(&state, ".", "");
@@ -342,7 +342,7 @@ fn a_directory_is_refused_for_what_is_closed_below() {
 }
 
 #[test]
-fn a_directory_does_not_go_with_what_is_for_reading() {
+fn a_directory_with_a_read_only_place_cannot_be_deleted() {
     let scene = Scene::new();
     let state =
         scene.state(&json!([special("root", "read"), special("project_roots", "write"), below("src/deep", "read")]));
@@ -377,7 +377,7 @@ fn a_link_in_a_root_moves_no_limit() {
 }
 
 #[test]
-fn what_can_touch_everything_needs_everything() {
+fn an_unbounded_tool_needs_an_unrestricted_state() {
     let scene = Scene::new();
     let grant = scene.guard.check("src", Access::READ).unwrap();
     let says = |state: Value| {
@@ -448,7 +448,7 @@ fn a_state_under_either_name_limits() {
 }
 
 #[test]
-fn who_tells_limits() {
+fn clients_that_send_limits() {
     assert!(tells_limits("codex-mcp-client 0.166.0") && tells_limits("codex"));
     assert!(!tells_limits("editor") && !tells_limits("my-codex"));
 }

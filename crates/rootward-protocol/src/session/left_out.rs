@@ -92,7 +92,7 @@ pub(super) fn left_out(client: &RootSet, current: &CurrentRoots, sources: &Sourc
     let refused = client.refused().iter().map(|refused| {
         let kind = match kind(&refused.reason) {
             // SECURITY: a client from the network must not learn what exists outside the directories it may reach
-            // (test: a_bounded_client_is_not_told_what_exists)
+            // (test: a_bounded_client_does_not_learn_what_exists)
             LeftOutKind::Unavailable if sources.bound.is_some() => LeftOutKind::Refused,
             kind => kind,
         };
@@ -117,7 +117,7 @@ pub(super) fn left_out(client: &RootSet, current: &CurrentRoots, sources: &Sourc
     });
     let mut all: Vec<LeftOut> = refused.chain(outside).collect();
     if sources.bound.is_some() {
-        // SECURITY: missing roots must not come first (test: a_bounded_client_is_not_told_what_exists)
+        // SECURITY: missing roots must not come first (test: a_bounded_client_does_not_learn_what_exists)
         all.sort_by(|one, other| one.text.cmp(&other.text));
         all.dedup_by(|one, other| one.text == other.text);
     }

@@ -182,7 +182,7 @@ impl SessionGuard {
     pub fn given(&mut self, now: Duration, given: &Arc<Given>) -> Vec<Order> {
         let before = std::mem::replace(&mut self.given, Arc::clone(given));
         // SECURITY: unchanged roots would keep a guard that leaves newly closed places open
-        // (test: what_is_closed_while_a_session_runs_is_closed)
+        // (test: a_restriction_added_during_a_session_applies_to_the_next_call)
         let closed = !Arc::ptr_eq(&before.restrictions, &given.restrictions);
         let closed = closed.then_some(Event::RestrictionsChanged);
         // Apply both at once, so that new roots are never decided with old restrictions.
@@ -397,7 +397,7 @@ impl SessionGuard {
         };
         let guard = match &self.published {
             // SECURITY: the previous guard must not be reused if a place in its roots was closed
-            // (test: what_is_closed_meanwhile_is_closed)
+            // (test: a_path_closed_during_the_session_is_refused)
             Some(before)
                 if before.generation() == generation
                     && Arc::ptr_eq(&before.guard().restrictions(), &self.given.restrictions) =>

@@ -69,14 +69,14 @@ impl Stage {
 fn asked(orders: &[Order]) -> RequestNumber {
     let found =
         orders.iter().find_map(|order| if let Order::Ask { question, .. } = order { Some(*question) } else { None });
-    found.unwrap_or_else(|| panic!("nobody is asked: {orders:?}"))
+    found.unwrap_or_else(|| panic!("no question: {orders:?}"))
 }
 
 #[track_caller]
 fn placing(orders: Vec<Order>) -> Placing {
     let found =
         orders.into_iter().find_map(|order| if let Order::Place(placing) = order { Some(placing) } else { None });
-    found.unwrap_or_else(|| panic!("nothing is looked up"))
+    found.unwrap_or_else(|| panic!("no lookup"))
 }
 
 #[test]
@@ -106,8 +106,8 @@ fn a_list_that_changes_while_it_is_read_is_read_again_a_few_times() {
         let orders = stage.session.answered(at(1), question, Ok(first));
         assert!(matches!(orders.as_slice(), [Order::Ask { cursor: Some(_), .. }]), "{orders:?}");
         let orders = stage.session.answered(at(1), question, refused());
-        let anew = matches!(orders.as_slice(), [Order::Ask { cursor: None, .. }]);
-        assert_eq!(anew, turn < 3, "{turn}: {orders:?}");
+        let restarted = matches!(orders.as_slice(), [Order::Ask { cursor: None, .. }]);
+        assert_eq!(restarted, turn < 3, "{turn}: {orders:?}");
     }
     let published = stage.session.published().unwrap();
     assert_eq!(published.state(), State::Failed);
@@ -117,7 +117,7 @@ fn a_list_that_changes_while_it_is_read_is_read_again_a_few_times() {
 }
 
 #[test]
-fn what_was_looked_up_before_a_change_does_not_count() {
+fn a_lookup_from_before_a_change_is_discarded() {
     let mut stage = Stage::new();
     let question = asked(&stage.session.needed(at(0), at(0)));
     let answer = stage.page(&["a"], None);
@@ -136,7 +136,7 @@ fn what_was_looked_up_before_a_change_does_not_count() {
 }
 
 #[test]
-fn a_missing_root_is_looked_for_once_at_a_time_and_not_waited_for_for_ever() {
+fn a_missing_root_is_looked_up_once_at_a_time_and_within_the_timeout() {
     let mut stage = Stage::new();
     stage.share(0, &["a", "missing"]);
     assert_eq!(stage.shared(), [stage.place("a")]);
@@ -144,7 +144,7 @@ fn a_missing_root_is_looked_for_once_at_a_time_and_not_waited_for_for_ever() {
     std::fs::create_dir(stage.place("missing")).unwrap();
     assert!(stage.session.is_look_due(at(1000)));
     let look = placing(stage.session.needed(at(1000), at(1000)));
-    assert!(stage.session.needed(at(5000), at(5000)).is_empty(), "it is being looked for");
+    assert!(stage.session.needed(at(5000), at(5000)).is_empty(), "a lookup is already running");
     assert!(stage.waits(1000, 1001) && stage.waits(5000, 5001));
     // A hanging disk never delays a call beyond its timeout.
     assert_eq!(stage.session.turn(at(5000), at(11_000)), Turn::GoOn);
@@ -206,7 +206,7 @@ fn the_list_of_a_request_counts_however_long_the_disk_takes() {
 
 /// The client answered in time but the disk was slow. There is no fallback for the client.
 #[test]
-fn roots_that_are_looked_up_too_slowly_are_named_all_the_same() {
+fn roots_that_are_looked_up_too_slowly_still_count_as_named() {
     let stage = Stage::new();
     let saved = Root::from_path(stage.place("b"), Origin::Store).unwrap();
     let saved = RootSet::place_ambient([saved], &Validation::new(None));
@@ -244,7 +244,7 @@ impl Stage {
 }
 
 #[test]
-fn a_client_outside_the_operators_list_is_told_of_both_and_how_one_wins() {
+fn a_refusal_for_disjoint_lists_names_both_and_the_settings() {
     let mut stage = Stage::new();
     stage.ceiling(&["a"], None);
     stage.share(0, &["b"]);
@@ -271,12 +271,12 @@ fn a_refusal_to_a_bounded_client_names_nothing_outside_its_bound() {
     assert!(!says.contains("other") && !says.contains("ROOTWARD_MODE"), "{says}");
 }
 
-fn told(roots: &[LeftOut]) -> Vec<(&str, &'static str)> {
+fn named(roots: &[LeftOut]) -> Vec<(&str, &'static str)> {
     roots.iter().map(|root| (root.text.rsplit('/').next().unwrap(), root.kind.word())).collect()
 }
 
 #[test]
-fn a_root_that_is_left_out_is_told_once_for_each_change() {
+fn a_root_that_is_left_out_is_reported_once_per_change() {
     let mut stage = Stage::new();
     let question = asked(&stage.session.needed(at(0), at(0)));
     let (a, missing) = (stage.place("a"), stage.place("missing"));
@@ -291,8 +291,8 @@ fn a_root_that_is_left_out_is_told_once_for_each_change() {
     stage.session.placed(at(0), look.run_ambient());
     let mut news = LeftOutNews::default();
     let first = news.take(stage.session.published());
-    assert_eq!(told(&first), [("missing", "unavailable"), ("ssl", "refused"), ("x", "unusable")]);
-    assert_eq!(told(stage.session.published().unwrap().left_out()), told(&first));
+    assert_eq!(named(&first), [("missing", "unavailable"), ("ssl", "refused"), ("x", "unusable")]);
+    assert_eq!(named(stage.session.published().unwrap().left_out()), named(&first));
     assert!(
         first[1]
             .to_string()
@@ -310,7 +310,7 @@ fn a_root_that_is_left_out_is_told_once_for_each_change() {
     std::fs::create_dir(&missing).unwrap();
     let look = placing(stage.session.needed(at(4000), at(4000)));
     stage.session.placed(at(4000), look.run_ambient());
-    assert_eq!(told(stage.session.published().unwrap().left_out()), [("ssl", "refused"), ("x", "unusable")]);
+    assert_eq!(named(stage.session.published().unwrap().left_out()), [("ssl", "refused"), ("x", "unusable")]);
     assert!(news.take(stage.session.published()).is_empty());
 }
 
@@ -319,17 +319,17 @@ fn a_root_outside_the_operators_list_is_left_out_as_refused() {
     let mut stage = Stage::new();
     stage.ceiling(&["a"], None);
     stage.share(0, &["a", "b"]);
-    assert_eq!(told(stage.session.published().unwrap().left_out()), [("b", "refused")]);
+    assert_eq!(named(stage.session.published().unwrap().left_out()), [("b", "refused")]);
 }
 
 #[test]
-fn a_bounded_client_is_not_told_what_exists() {
+fn a_bounded_client_does_not_learn_what_exists() {
     let mut stage = Stage::new();
     stage.ceiling(&["a"], Some(&["a"]));
     stage.share(0, &["a", "b", "missing"]);
     let left_out = |stage: &Stage| stage.session.published().unwrap().left_out().to_vec();
-    assert_eq!(told(&left_out(&stage)), [("b", "refused"), ("missing", "refused")]);
-    // Nor by the message if no root is left.
+    assert_eq!(named(&left_out(&stage)), [("b", "refused"), ("missing", "refused")]);
+    // The message does not reveal it either if no root is left.
     let mut says = Vec::new();
     for name in ["b", "missing"] {
         let mut stage = Stage::new();
@@ -340,7 +340,7 @@ fn a_bounded_client_is_not_told_what_exists() {
         assert!(stage.refusal().contains("these have no existing place in common"), "{}", stage.refusal());
     }
     assert_eq!(says[0], says[1]);
-    // Nor by the order of the names.
+    // Neither does the order of the names.
     for names in [["b", "absent"], ["absent", "b"]] {
         let mut stage = Stage::new();
         stage.ceiling(&["a"], Some(&["a"]));

@@ -114,7 +114,7 @@ proptest! {
     }
 
     #[test]
-    fn messages_pass_as_they_came(
+    fn messages_pass_unchanged(
         params in json(),
         id in prop_oneof![any::<String>().prop_map(Value::from), any::<u64>().prop_map(Value::from)],
         sizes in prop::collection::vec(1_usize..40, 1..5),
@@ -146,7 +146,7 @@ proptest! {
     }
 
     #[test]
-    fn a_frame_over_the_limit_tells_its_id(params in json(), id in any::<String>(), sizes in prop::collection::vec(1_usize..40, 1..5)) {
+    fn the_id_of_a_frame_over_the_limit_is_reported(params in json(), id in any::<String>(), sizes in prop::collection::vec(1_usize..40, 1..5)) {
         let frame = json!({"a": params, "id": id, "method": "m", "z": params}).to_string();
         let frames = cut(8, format!("{frame}\n{{}}\n").as_bytes(), &sizes);
         let id = serde_json::to_string(&id).unwrap().into_boxed_str();

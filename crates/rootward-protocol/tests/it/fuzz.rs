@@ -46,7 +46,7 @@ fn fuzz_frames() {
         let frames = frames::cut(limit, &stream, &sizes);
         prop_assert_eq!(&frames, &frames::cut(limit, &stream, &others));
         prop_assert_eq!(&frames, &frames::cut(limit, &stream, &[usize::MAX]));
-        // The slow way: all lines at once.
+        // The simple implementation: split all lines at once.
         let lines = stream.split(|byte| *byte == b'\n').map(|line| {
             let bare = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
             (line.len(), bare.strip_suffix(b"\r").unwrap_or(bare))

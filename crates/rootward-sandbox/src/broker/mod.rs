@@ -195,7 +195,7 @@ impl Broker {
         if fs::fstat(handle)?.st_nlink == 0 {
             // SECURITY: a file without a name may have been inherited rather than opened under the rules; judge it by
             // where it was. Memory has no place: it belongs to the command unless it was inherited
-            // (test: what_has_no_name_keeps_its_metadata)
+            // (test: unnamed_objects_keep_their_metadata)
             let own = if place::is_memory(handle.as_fd()) {
                 !self.given.has(handle.as_fd())?
             } else {
@@ -203,7 +203,7 @@ impl Broker {
             };
             return if own { act_on(handle.as_fd(), act) } else { Err(Errno::PERM) };
         }
-        // SECURITY: a pipe or a socket has no place that a rule could give (test: what_has_no_name_keeps_its_metadata)
+        // SECURITY: a pipe or a socket has no place that a rule could give (test: unnamed_objects_keep_their_metadata)
         if place::guess(handle.as_fd()).is_none() {
             return Err(Errno::PERM);
         }

@@ -169,7 +169,7 @@ impl Sockets {
         let Some(place) = place::guess(handle.as_fd()) else { return Err(Errno::ACCESS) };
         let kind = self.session.kind(&place);
         // SECURITY: a link that was created after the start is not followed
-        // (test: a_named_socket_is_reached_over_no_link)
+        // (test: a_named_socket_is_not_reached_through_a_link)
         let is_named = self.named.iter().any(|named| place::lies_at_ambient(named, handle.as_fd()));
         // SECURITY: a listener outside acts with the rights of its user (test: a_listener_outside_is_out_of_reach)
         if !is_named && !judge.places.gives(handle.as_fd(), Needed::Connect) {

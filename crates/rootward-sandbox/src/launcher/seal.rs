@@ -71,7 +71,7 @@ pub(super) fn seal(
     let own = own::open();
     fence(orders, handles.open, &own).map_err(at(Step::Landlock))?;
     // SECURITY: "enforced" is only reported after something was seen to be refused. Anyone can list the top of the
-    // disk, and a rule that gives it would leave no outside (test: the_whole_disk_is_no_root)
+    // disk, and a rule that gives it would leave no outside (test: the_whole_disk_is_not_accepted_as_a_root)
     prove(list_the_top(), Errno::ACCESS)?;
     // Each is already marked; this covers any that was forgotten.
     sys::close_on_exec().map_err(at(Step::Descriptors))?;

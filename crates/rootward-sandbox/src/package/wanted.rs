@@ -85,7 +85,7 @@ impl Confinement {
         let runner = Program::find_ambient(&line.program, path, &here)?;
         let Some(tool) = tool_ambient(&command, &runner, path, &here) else { return Ok(None) };
         // SECURITY: a command that can change the fetching program can change what all projects run
-        // (test: a_runner_that_a_server_could_write_fetches_nothing_for_others)
+        // (test: a_runner_that_a_server_could_write_does_not_fill_the_store)
         if runner.is_of(&material) || tool.is_of(&material) {
             return Ok(None);
         }

@@ -145,7 +145,7 @@ impl Finding {
 /// The beginning of a file that is read at a start. Only of a regular file: somebody may have put a FIFO or a device
 /// there.
 // SECURITY: a planted FIFO or endless device must not block a start
-// (test: what_is_planted_beside_a_program_holds_up_no_start)
+// (test: a_fifo_or_device_beside_a_program_does_not_block_a_start)
 #[expect(clippy::disallowed_methods, reason = "the operator's own command: its program and settings")]
 pub(crate) fn read_ambient(path: &Path, most: u64) -> Option<Vec<u8>> {
     // Pin before opening: opening a device may have an effect.

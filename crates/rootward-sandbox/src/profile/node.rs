@@ -40,7 +40,7 @@ pub(super) fn seek_ambient(surroundings: &Surroundings<'_>, findings: &mut Findi
         findings.seek_ambient(&typed, RUN, NeededAs::Package, &by_links);
     }
     // SECURITY: a command that can write next to the script decides where its package begins
-    // (test: a_script_without_its_package_gets_no_other, a_planted_package_opens_no_more_than_none)
+    // (test: a_script_without_its_package_gets_no_other, a_planted_package_opens_nothing_more)
     let by_script = by_links.past([lies_at.clone()]);
     if let Some(package) = package_ambient(&lies_at, surroundings) {
         findings.seek_ambient(&package, RUN, NeededAs::Package, &by_script);

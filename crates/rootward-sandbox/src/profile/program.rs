@@ -109,7 +109,7 @@ impl Program {
         {
             let Some(next) = interpreter_ambient(&last.lies_at, path, directory) else { break };
             // SECURITY: the author of the script chose its interpreter
-            // (test: a_script_chooses_no_interpreter_elsewhere)
+            // (test: a_planted_script_cannot_choose_an_interpreter_elsewhere)
             let trail = last.trail.past([last.lies_at.clone()]);
             let Some(next) = Run::follow_ambient(&next, &trail) else { break };
             chain.push(next);
@@ -154,7 +154,7 @@ impl Program {
 }
 
 /// What belongs to a program by its path alone.
-// SECURITY: never the prefix itself, which may be the home (test: what_a_command_line_names_is_not_all_beside_it)
+// SECURITY: never the prefix itself, which may be the home (test: naming_a_program_does_not_open_all_beside_it)
 fn named_by(program: &Path) -> Vec<Anchor> {
     let installed = prefix(program).into_iter().flat_map(|prefix| {
         INSTALLED.into_iter().chain(["pyvenv.cfg"]).map(move |part| prefix.join(part)).collect::<Vec<_>>()

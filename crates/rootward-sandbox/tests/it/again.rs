@@ -1,4 +1,4 @@
-//! Runs everything again as an ordinary user if the tests are run by the superuser.
+//! If the superuser runs the tests, runs all of them again as an ordinary user.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};

@@ -1,4 +1,4 @@
-//! The end of the command, of the host, and of everything in between: nothing stays.
+//! When the command or the host ends, no process and no private directory is left.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -20,14 +20,14 @@ fn with_mark(mark: &str) -> BTreeSet<i32> {
     numbers.filter(marked).collect()
 }
 
-/// Waits for something that must happen; a test that hangs is ended from outside.
+/// Waits for something that must happen; the test runner stops a test that hangs.
 fn until(mut seen: impl FnMut() -> bool) {
     while !seen() {
         std::thread::sleep(Duration::from_millis(5));
     }
 }
 
-/// A confined shell that has started more processes, one of them detached in every way, and reports it.
+/// A confined shell that has started more processes, one of them fully detached. Also returns the private home.
 fn started(scene: &Scene, mark: &str) -> (Child, String) {
     let spec = json!({"roots": [root(&scene.path("inside"), "rw")]});
     // A grandchild in its own session whose parent has ended; one that keeps forking.
@@ -82,7 +82,7 @@ fn signals_reach_the_command() {
 }
 
 #[test]
-fn codes_and_signals_come_through() {
+fn exit_codes_and_signals_are_passed_on() {
     let scene = Scene::new();
     let spec = json!({"roots": [root(&scene.path("inside"), "rw")]});
     assert_eq!(run(&spec, ["sh", "-c", "exit 3"]).code, Some(3));

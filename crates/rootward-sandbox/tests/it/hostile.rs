@@ -1,4 +1,4 @@
-//! A child that tries every gap, confined and not.
+//! A child that tries every attack, once confined and once not.
 
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, OwnedFd};
@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 
 use crate::scene::{Scene, finish, host, root, stage, terminal};
 
-/// What is open, as listed in `SECURITY.md`.
+/// Attacks that succeed, as listed in `SECURITY.md`.
 const OPEN: [&str; 4] = ["see metadata", "see a link's target", "use a pair", "a program from memory"];
 
-/// What is open to an ordinary user; the superuser has given up the needed rights.
+/// An attack that succeeds for an ordinary user; the superuser's child lacks the capability.
 const OPEN_TO_USERS: &str = "change the scheduling of others";
 
-/// What is open with the network.
+/// Attacks that succeed if the network is on.
 const NETWORK: [&str; 2] = ["connect over the network", "send over the network"];
 
 /// What only the superuser can do, with or without a sandbox.
@@ -68,7 +68,7 @@ fn confined_with(scene: &Scene, more: &[(&str, &str)], input: OwnedFd) -> Outcom
     let mut command = host(&spec);
     command.arg(stage()).arg("attack").arg(scene.target()).stdin(Stdio::from(input));
     let outcomes = outcomes(&mut command);
-    assert!(rustix::io::fcntl_getfd(leak.as_fd()).unwrap().is_empty(), "it could be inherited");
+    assert!(rustix::io::fcntl_getfd(leak.as_fd()).unwrap().is_empty(), "the descriptor is not inheritable");
     outcomes
 }
 
@@ -101,7 +101,7 @@ fn open(more: &[&'static str]) -> Vec<&'static str> {
     open
 }
 
-/// A host with one thread makes a copy of itself; one with more starts its program again.
+/// A host with one thread forks; a host with more threads starts its program again.
 #[test]
 fn a_host_with_threads_holds_its_child_as_well() {
     let scene = Scene::new();
@@ -130,7 +130,7 @@ fn a_hostile_child_is_held() {
 }
 
 #[test]
-fn a_hostile_child_is_held_where_processes_read_about_themselves() {
+fn a_hostile_child_is_held_if_processes_may_read_about_themselves() {
     let mut scene = Scene::new();
     let outcomes = confined(&scene, &[("own_proc", "every")]);
     assert_eq!(succeeded(&outcomes), open(&NETWORK), "{outcomes:?}");
@@ -138,7 +138,7 @@ fn a_hostile_child_is_held_where_processes_read_about_themselves() {
 }
 
 #[test]
-fn without_the_network_there_is_none() {
+fn network_off_closes_the_network() {
     let mut scene = Scene::new();
     let outcomes = confined(&scene, &[("network", "off")]);
     assert_eq!(succeeded(&outcomes), open(&[]), "{outcomes:?}");
@@ -146,7 +146,7 @@ fn without_the_network_there_is_none() {
 }
 
 #[test]
-fn unix_sockets_are_open_where_they_are_asked_for() {
+fn unix_sockets_are_open_if_requested() {
     let scene = Scene::new();
     let outcomes = confined(&scene, &[("unix", "open")]);
     assert!(outcomes["connect to a socket with a path"].is_ok(), "{outcomes:#?}");
@@ -154,7 +154,7 @@ fn unix_sockets_are_open_where_they_are_asked_for() {
     assert!(outcomes["listen outside"].is_err(), "{outcomes:#?}");
 }
 
-/// The control: what is refused above works unconfined, so that the refusal means something.
+/// The control: every attack that is refused above works unconfined.
 #[test]
 fn the_same_child_unconfined_does_it_all() {
     let scene = Scene::new();
@@ -194,7 +194,7 @@ fn metadata_outside_stays_as_it_is() {
 
 /// Inherited objects without a name: a pipe, a socket, memory, a file that was created without one, a removed file.
 #[test]
-fn what_has_no_name_keeps_its_metadata() {
+fn unnamed_objects_keep_their_metadata() {
     for attack in ["it was given", "of a socket"] {
         refused_with(attack, &[libc::EPERM]);
     }
@@ -244,7 +244,7 @@ fn inherited_descriptors_are_closed() {
     let (inherited, kept) = (open(host.id()), open(supervisor));
     host.kill().unwrap();
     host.wait().unwrap();
-    assert!(inherited, "it could be inherited");
+    assert!(inherited, "the host did not inherit the descriptor");
     assert!(!kept);
 }
 

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::scene::{Scene, finish, host, root, run};
 
-/// Runs a command in `inside`; it must succeed and print this.
+/// Runs a command in `inside`; it must succeed and print `prints`.
 fn lives(command: &[&str], prints: &str) {
     let scene = Scene::new();
     fs::write(scene.path("inside/file.txt"), "hello").unwrap();
@@ -136,7 +136,7 @@ fn a_program_beside_the_working_directory() {
 fn the_private_directories_are_this_users_alone() {
     let scene = Scene::new();
     let spec = json!({"roots": [root(&scene.path("inside"), "rw")]});
-    // Whatever it does to its own home, the parent directory keeps others out.
+    // The command can open its own home to others, but the parent directory keeps them out.
     let run = run(&spec, ["sh", "-c", "chmod 777 \"$HOME\"; stat -c %a \"$HOME/..\" \"$TMPDIR/..\""]);
     assert_eq!(run.out, "700\n700\n", "{run:?}");
 }

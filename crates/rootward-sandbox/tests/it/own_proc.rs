@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::scene::{Run, Scene, root, run, stage};
 
-/// What every process may read; `OWN`, `THREAD` and `PARENT` are ids.
+/// What every process may read; `OWN`, `THREAD` and `PARENT` are placeholders for ids.
 const OWN: [&str; 14] = [
     "/proc/self/maps",
     "/proc/self/smaps_rollup",
@@ -26,7 +26,7 @@ const OWN: [&str; 14] = [
     "/proc/OWN/task",
 ];
 
-/// What no process may open, even of its own.
+/// Files that a process may not open, not even its own.
 const CLOSED: [&str; 10] = [
     "/proc/self/mem",
     "/proc/self/environ",
@@ -44,7 +44,7 @@ fn spec(scene: &Scene, own_proc: &str) -> Value {
     json!({"roots": [root(&scene.path("inside"), "rw")], "own_proc": own_proc})
 }
 
-/// Runs an act in a grandchild of the command: all processes can read the command's own files that the rules give.
+/// Runs an act in a grandchild of the command, because the rules let every process read the command's own files.
 fn in_child<A: Into<OsString>>(spec: &Value, act: impl IntoIterator<Item = A>) -> Run {
     let words = [stage().into(), "own".into(), "child".into(), "child".into()]
         .into_iter()
@@ -79,7 +79,7 @@ fn every_process_reads_about_itself_if_asked_for() {
     for (line, expect) in [(2, "OWN"), (9, "OWN"), (12, "listed"), (13, "listed")] {
         assert!(lines[line].ends_with(&format!(": {expect}")), "{lines:#?}");
     }
-    // The control: without it, only the command itself reads about itself.
+    // The control: without the option, only the command itself reads about itself.
     assert_refused(&in_child(&spec(&scene, "first"), read(&OWN)), OWN.len());
 }
 
@@ -139,7 +139,7 @@ fn the_list_of_open_files_opens_nothing() {
 fn the_descriptor_is_as_it_was_asked_for() {
     let scene = Scene::new();
     let run = in_child(&spec(&scene, "every"), ["flags"]);
-    let expect = "kept: Some(0)\nclosed: Some(1)\nonly for reading: true\nno directory: Some(20)\nno room: Some(24)\n";
+    let expect = "kept: Some(0)\nclosed: Some(1)\nonly for reading: true\nnot a directory: Some(20)\nno descriptors left: Some(24)\n";
     assert_eq!(run.out, expect, "{run:?}");
 }
 
@@ -177,9 +177,9 @@ fn a_process_that_hides_its_memory_still_opens_files() {
     }
 }
 
-/// What is given only because of tracing is reported, with the flag that always gives it.
+/// The trace reports a read that only tracing allowed, with the flag that always allows it.
 #[test]
-fn a_trace_tells_who_needs_it() {
+fn a_trace_reports_which_files_need_own_proc() {
     let scene = Scene::new();
     let mut spec = spec(&scene, "first");
     spec["trace"] = json!(true);

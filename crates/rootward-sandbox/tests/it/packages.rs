@@ -32,7 +32,7 @@ printf 'home = /usr/bin\n' > "$top/pyvenv.cfg"
 printf '#!/bin/sh\necho ran "$@"\n' > "$top/bin/$name"; chmod +x "$top/bin/$name"
 "#;
 
-/// Reports that it ran as typed.
+/// Plays `npx` and `uvx`; prints that the command ran as typed.
 const RUNNER: &str = "#!/bin/sh\necho typed\n";
 
 /// A user with two projects, and the programs that fetch.
@@ -41,7 +41,7 @@ struct User {
 }
 
 impl User {
-    /// Each script continues with `more`.
+    /// Appends `more` to the scripts that fetch.
     fn new(more: &str) -> User {
         let user = User { directory: tempfile::Builder::new().prefix("packages-").tempdir().unwrap() };
         for name in ["home/one", "home/other", "home/private"] {
@@ -236,7 +236,7 @@ fn a_package_opens_no_place_outside_it() {
     user.program("tools/npm", &format!("{NPM}{shebang}\n"));
     let run = user.run("home/one", "npx name");
     assert!(run.code == Some(77) && run.out.contains("a confined server could have written"), "{run:?}");
-    // Also if there is no record that the package wrote its own directory.
+    // The same if no record says that the package could write its own directory.
     let run = finish(user.command("home/one", "npx name").env("XDG_STATE_HOME", user.path("other-state")));
     assert!(run.code == Some(77) && run.out.contains("a confined server could have written"), "{run:?}");
     // Links next to the program, and an environment created from another place.
@@ -259,7 +259,7 @@ fn a_package_opens_no_place_outside_it() {
 }
 
 #[test]
-fn a_runner_that_a_server_could_write_fetches_nothing_for_others() {
+fn a_runner_that_a_server_could_write_does_not_fill_the_store() {
     let user = User::new("");
     // In the root of this start, and in one of an earlier start.
     for (project, first) in [("home/one", "home/one"), ("home/other", "home/one")] {
@@ -285,7 +285,7 @@ fn a_package_of_the_project_runs_as_it_was_typed() {
 }
 
 #[test]
-fn a_package_that_is_called_like_another_is_another() {
+fn packages_with_similar_names_are_separate() {
     let user = User::new("");
     for package in ["name", "Name", "name-", "nam.e", "other"] {
         let run = user.run("home/one", &format!("npx {package}"));
@@ -317,16 +317,16 @@ fn hanging(user: &User) -> Child {
     child
 }
 
-fn until(mut is_so: impl FnMut() -> bool) {
+fn until(mut condition: impl FnMut() -> bool) {
     let began = Instant::now();
-    while !is_so() {
-        assert!(began.elapsed() < Duration::from_mins(1), "it takes too long");
+    while !condition() {
+        assert!(began.elapsed() < Duration::from_mins(1), "timeout");
         std::thread::sleep(Duration::from_millis(10));
     }
 }
 
 #[test]
-fn a_fetch_that_was_cut_off_is_started_again() {
+fn an_interrupted_fetch_is_started_again() {
     let user = User::new("");
     let mut cut_off = hanging(&user);
     // Kill the host itself: it has no time to clean up.
@@ -379,7 +379,7 @@ fn an_old_package_is_fetched_again_and_used_if_that_fails() {
     assert_eq!(run.out, format!("{fetching}{old}ran\n"), "{run:?}");
     assert_eq!(user.run("home/one", "npx name@latest").out, "ran\n", "not tried again at once");
     assert_eq!(user.names(), ["1", "1.use", "current", "key", "lock"]);
-    // While a server runs from the old one, it stays.
+    // Fetched again: the new install replaces the old one, which no server uses.
     let current = fs::read_to_string(user.entry().join("current")).unwrap();
     fs::write(user.entry().join("current"), current.replace("\"tried\":", "\"tried_\":")).unwrap();
     user.fetchers("printf '#!/bin/sh\\necho ran 2\\n' > \"$top/cli.sh\"");
@@ -424,7 +424,7 @@ fn a_store_in_a_place_that_was_shared_is_not_used() {
     let shared = json!({"roots": [root(&user.path("home"), "rw")]});
     let given = finish(&mut user.command_with(&shared, "home/one", "true"));
     assert_eq!(given.code, Some(0), "{given:?}");
-    // With the cache in a place that a command could write before, anybody could have put a package there.
+    // If an earlier command could write where the cache is, it could have planted a package there.
     let run = finish(user.command("home/one", "npx name").env("XDG_CACHE_HOME", user.path("home/one/cache")));
     assert_eq!(run.out, "typed\n", "{run:?}");
     let run = finish(user.command("home/one", "npx name").env("XDG_CACHE_HOME", user.path("cache")));

@@ -48,7 +48,7 @@ impl Home {
         symlink(target, path).unwrap();
     }
 
-    /// A host whose command has the project and whatever else is named.
+    /// A host whose command has these roots and runs in the project.
     fn host(&self, roots: &[&str]) -> Command {
         self.host_with(&json!({"roots": roots.iter().map(|path| root(&self.path(path), "rw")).collect::<Vec<_>>()}))
     }
@@ -116,7 +116,7 @@ fn a_program_is_not_reached_by_a_planted_link() {
 }
 
 #[test]
-fn an_environment_names_no_python_elsewhere() {
+fn a_planted_environment_cannot_name_a_python_elsewhere() {
     let home = Home::new();
     let text = reader("#!/bin/sh", &home, &["home/elsewhere/lib/secret.txt"]);
     let python = home.program("home/proj/.venv/bin/python", &text);
@@ -129,7 +129,7 @@ fn an_environment_names_no_python_elsewhere() {
 }
 
 #[test]
-fn a_script_chooses_no_interpreter_elsewhere() {
+fn a_planted_script_cannot_choose_an_interpreter_elsewhere() {
     let home = Home::new();
     home.program("home/elsewhere/bin/sh", &reader("#!/bin/sh", &home, &["home/elsewhere/lib/secret.txt"]));
     let interpreter = home.path("home/elsewhere/bin/sh");
@@ -148,7 +148,7 @@ fn a_directory_called_shims_opens_nothing() {
         reader(&format!("#!/usr/bin/env -S -u {} /bin/sh", shim.display()), &home, &["home/elsewhere/lib/secret.txt"]);
     let script = home.program("home/proj/script", &text);
     reads_nothing("an argument of an option", home.host(&["home/proj"]).arg(&script));
-    // Nor if the shim itself is requested but belongs to no version manager.
+    // A requested shim that belongs to no version manager opens nothing either.
     let typed = home.program("home/tools/shims/x", &reader("#!/bin/sh", &home, &["home/tools/secret.txt"]));
     home.file("home/tools/secret.txt", "SECRET");
     reads_nothing("a directory of that name", home.host(&["home/proj"]).arg(typed));
@@ -175,7 +175,7 @@ fn an_interpreter_in_the_home_does_not_make_a_runtime_of_it() {
 }
 
 #[test]
-fn what_a_command_line_names_is_not_all_beside_it() {
+fn naming_a_program_does_not_open_all_beside_it() {
     let home = Home::new();
     let program = home.program("home/bin/x", "#!/bin/sh\necho ran\n");
     let given = finish(home.host(&["home/bin"]).arg(&program));
@@ -214,7 +214,7 @@ fn an_environment_that_was_in_a_root_still_starts() {
     fs::write(packages.join("found.py"), "").unwrap();
     let first_line = format!("#!{}/bin/python", venv.display());
     let script = home.program("home/src/tool/.venv/bin/server", &format!("{first_line}\nimport found\nprint('ran')\n"));
-    // As `uv tool` and `pipx` install them: a link in the user's `PATH`.
+    // `uv tool` and `pipx` install a link in the user's `PATH`.
     home.link("home/.local/bin/server", &script);
     let given = finish(home.host(&["home/src"]).args(["sh", "-c", "echo ran"]));
     assert_eq!(given.out, "ran\n", "{given:?}");
@@ -244,21 +244,21 @@ fn a_script_without_its_package_gets_no_other() {
         command
     };
     reads_nothing("the package above the root", &mut node());
-    // The start reports what is missing; if the operator allows it, it is available.
-    let mut told = home.host_with(&json!({"roots": [root(&home.path("home/work/app"), "rw")], "tell": true}));
-    let told = finish(told.arg("node").arg(&script));
+    // The start reports which directory is withheld; the operator can allow it.
+    let mut reported = home.host_with(&json!({"roots": [root(&home.path("home/work/app"), "rw")], "tell": true}));
+    let reported = finish(reported.arg("node").arg(&script));
     let modules = home.path("home/work/node_modules");
-    assert!(told.out.contains("withheld") && told.out.contains(modules.to_str().unwrap()), "{told:?}");
+    assert!(reported.out.contains("withheld") && reported.out.contains(modules.to_str().unwrap()), "{reported:?}");
     let spec = json!({"roots": [root(&home.path("home/work/app"), "rw")], "allow_read": [modules]});
     let run = finish(home.host_with(&spec).arg("node").arg(&script));
     assert!(run.out.contains("SECRET"), "{run:?}");
-    // Its own package is found as before, and is no more than the root.
+    // Its own package is found, and opens nothing outside the root.
     home.file("home/work/app/package.json", "{}");
     reads_nothing("with a package of its own", &mut node());
 }
 
 #[test]
-fn what_is_open_is_not_told_to_be_withheld() {
+fn open_places_are_not_reported_as_withheld() {
     let home = Home::new();
     home.file("home/tool/package.json", "{}");
     home.file("home/tool/node_modules/found/index.js", "module.exports = 'found'");
@@ -272,7 +272,7 @@ fn what_is_open_is_not_told_to_be_withheld() {
 
 /// Write access next to a script must not decide how much around it is open.
 #[test]
-fn a_planted_package_opens_no_more_than_none() {
+fn a_planted_package_opens_nothing_more() {
     let home = Home::new();
     home.file("home/work/deep/beside.txt", "beside");
     home.file("home/work/secret.txt", "SECRET");
@@ -354,7 +354,7 @@ fn secrets_below_what_a_program_needs_stay_closed() {
 }
 
 #[test]
-fn what_was_once_given_is_not_trusted_later() {
+fn a_directory_that_was_once_writable_is_not_trusted_later() {
     let home = Home::new();
     let text = reader("#!/bin/sh", &home, &["home/private/diary.txt"]);
     let program = home.program("home/proj/tool/bin/x", &text);
@@ -363,13 +363,13 @@ fn what_was_once_given_is_not_trusted_later() {
     home.link("home/proj/tool/libexec", home.path("home/private"));
     let trusted = finish(home.host(&["home/notes"]).arg(&program));
     assert!(trusted.out.contains("SECRET"), "the link is the user's own: {trusted:?}");
-    // From the moment a command could have created it, it is not followed, whatever the roots are.
+    // Once a command could have created the link, it is not followed, whatever the roots are.
     reads_nothing("in a root", home.host(&["home/proj"]).arg(&program));
     reads_nothing("in what was a root", home.host(&["home/notes"]).arg(&program));
 }
 
 #[test]
-fn what_is_given_for_writing_is_on_record_before_the_command_runs() {
+fn writable_places_are_recorded_before_the_command_runs() {
     let home = Home::new();
     let record = home.path("state/rootward/given-for-writing");
     let spec = json!({"roots": [root(&home.path("home/proj"), "rw")], "allow_write": [home.path("outside")]});
@@ -385,10 +385,10 @@ fn what_is_given_for_writing_is_on_record_before_the_command_runs() {
     assert_eq!(run.out, "ran\n", "{run:?}");
     let text = fs::read_to_string(&record).unwrap();
     assert!(text.contains(memory.path().to_str().unwrap()), "{text:?}");
-    // A command that is given nothing for writing starts even if there can be no record.
+    // A command without write access starts even if no record can be written.
     let none = finish(home.host(&[]).env("XDG_STATE_HOME", "/proc/none").args(["sh", "-c", "echo ran"]));
     assert_eq!(none.out, "ran\n", "{none:?}");
-    // Otherwise there is no start without the record: if it cannot be written, is damaged, or has no place.
+    // A command with write access does not start if the record cannot be written, is damaged, or has no place.
     let start = |command: &mut Command| finish(command.args(["sh", "-c", "echo ran"]));
     fs::write(&record, "damaged").unwrap();
     let damaged = start(&mut home.host(&["home/proj"]));
@@ -401,7 +401,7 @@ fn what_is_given_for_writing_is_on_record_before_the_command_runs() {
 }
 
 #[test]
-fn what_is_planted_beside_a_program_holds_up_no_start() {
+fn a_fifo_or_device_beside_a_program_does_not_block_a_start() {
     let home = Home::new();
     let python = home.program("home/proj/.venv/bin/python", &reader("#!/bin/sh", &home, &[]));
     let settings = home.path("home/proj/.venv/pyvenv.cfg");
@@ -462,7 +462,7 @@ fn a_real_environment_in_a_root_starts() {
         "home/proj/.venv/bin/server",
         &format!("#!{}/bin/python\nimport json, sys\nprint('ran', sys.prefix)\n", venv.display()),
     );
-    // As a client starts it: with the user's `PATH`, and the home that contains its versions.
+    // A client starts it with the user's `PATH` and home, which contains the installed versions.
     let users_home = std::env::var_os("HOME").unwrap();
     for command in [vec![script.clone()], vec![venv.join("bin/python"), script]] {
         let run = finish(home.host(&["home/proj"]).env("HOME", &users_home).args(&command));

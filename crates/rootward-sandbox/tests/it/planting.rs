@@ -13,7 +13,7 @@ use crate::scene::{feed, finish, host, root};
 const OWN: [&str; 3] = [".config/rootward", ".local/state/rootward", ".cache/rootward"];
 
 /// Runs each attack in its own process and home. An attack knows the home `h`, the own place `o`, its parent `p`, a
-/// prepared directory, and a prepared stand-in for `t`, the topmost directory on the way.
+/// prepared directory, and a prepared replacement for `t`, the topmost directory of the path below the home.
 const SCRIPT: &str = r"
 import ctypes, json, os, shutil, sys
 def write(): os.makedirs(o, exist_ok=True); open(o + '/config.toml', 'w').write('planted')
@@ -52,7 +52,7 @@ const ATTACKS: [(&str, &str); 11] = [
     ("open up first", "os.chmod(h, 0o777); os.path.exists(p) and os.chmod(p, 0o777); write()"),
 ];
 
-/// How much of the way exists when the command starts.
+/// How much of the path to Rootward's own place exists when the command starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Way {
     Nothing,

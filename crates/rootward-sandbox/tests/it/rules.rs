@@ -31,7 +31,7 @@ fn each_access_gives_its_own() {
 }
 
 #[test]
-fn places_closed_for_writing_are_told_and_not_refused() {
+fn places_closed_for_writing_are_reported_and_not_refused() {
     let scene = Scene::new();
     let inside = scene.path("inside");
     fs::create_dir_all(inside.join(".git/hooks")).unwrap();
@@ -75,7 +75,7 @@ fn additions_and_denials() {
     check(json!({"allow_read": [outside], "deny_read": [outside]}), &secret, 1);
     check(json!({"allow_write": [outside], "deny_write": [scene.directory.path()]}), &append, 2);
     check(json!({"deny_write": [inside]}), "echo x > new", 2);
-    // Also below an open place, whether or not it exists, and the way there cannot be moved away.
+    // Also below an open place, whether or not it exists; its parents cannot be moved away.
     fs::write(inside.join("kept/file"), "text").unwrap();
     fs::create_dir_all(inside.join("a/b")).unwrap();
     let kept = json!({"deny_write": [inside.join("kept")]});
@@ -123,7 +123,7 @@ fn denials_hold_however_they_are_spelled() {
 }
 
 #[test]
-fn the_whole_disk_is_no_root() {
+fn the_whole_disk_is_not_accepted_as_a_root() {
     for spec in [json!({"roots": ["/:ro"]}), json!({"roots": [], "allow_read": ["/"]})] {
         let run = run(&spec, ["true"]);
         assert_eq!(run.code, Some(77), "{spec} {run:?}");
@@ -269,7 +269,7 @@ fn a_package_cache_belongs_to_one_command_and_directory() {
 
 #[test]
 fn the_sandbox_is_tried_before_the_command_runs() {
-    // Everything a command gets is in its enforcement, which is only reported after the proof.
+    // The enforcement lists everything a command gets, and is only reported after the sandbox was tested.
     let scene = Scene::new();
     let run = run(&json!({"roots": [root(&scene.path("inside"), "rw")], "tell": true}), ["ls", "/"]);
     assert_ne!(run.code, Some(0), "{run:?}");
@@ -297,9 +297,9 @@ fn refusals_are_traced_each_place_once() {
     assert!(!refused.iter().any(|line| line.contains("missing")), "a missing file is not refused: {refused:#?}");
 }
 
-/// A name can lead elsewhere by the time it is used; a handle cannot.
+/// A path can lead elsewhere by the time it is used; a handle cannot.
 #[test]
-fn a_command_starts_where_the_handle_is_whatever_the_name_says() {
+fn a_command_starts_in_the_directory_of_the_handle() {
     let scene = Scene::new();
     let inside = scene.path("inside");
     for threads in ["one", "two"] {

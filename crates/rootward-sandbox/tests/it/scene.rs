@@ -17,7 +17,7 @@ use rootward_testkit::snapshot::Snapshot;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// The program that plays host and child. Tests that run as another user are told where that user can reach it.
+/// The program that plays host and child. For tests that run as another user, a variable says where that user finds it.
 pub(crate) fn stage() -> PathBuf {
     std::env::var_os(STAGE).map_or_else(|| env!("CARGO_BIN_EXE_sandbox-stage").into(), PathBuf::from)
 }
@@ -76,7 +76,7 @@ impl Scene {
         self.victim.id()
     }
 
-    /// What the attacker is told.
+    /// The spec of the attacker.
     pub(crate) fn target(&self) -> String {
         json!({
             "inside": self.path("inside"),
@@ -114,7 +114,7 @@ impl Drop for Scene {
     }
 }
 
-/// A terminal: the program's end, and the other end, which must stay open meanwhile.
+/// A terminal: the program's end, and the other end, which the caller must keep open.
 pub(crate) fn terminal() -> (OwnedFd, OwnedFd) {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
@@ -125,7 +125,7 @@ pub(crate) fn terminal() -> (OwnedFd, OwnedFd) {
     (rustix::fs::open(name, flags, rustix::fs::Mode::empty()).unwrap(), master)
 }
 
-/// A host that confines the following command.
+/// A host that confines the command in its arguments.
 pub(crate) fn host(spec: &Value) -> Command {
     let mut command = Command::new(stage());
     command.arg("host").arg(spec.to_string()).stdin(Stdio::null()).env("TOKEN", "SECRET");

@@ -8,9 +8,9 @@ use crate::scene::stage;
 
 fn tried(command: &mut Command) -> BTreeMap<String, String> {
     let output = command.env("A_SECRET", "of a server").output().unwrap();
-    let told = String::from_utf8(output.stdout).unwrap();
-    assert!(output.status.success(), "{told}{}", String::from_utf8_lossy(&output.stderr));
-    told.lines().filter_map(|line| line.split_once(' ')).map(|(what, how)| (what.to_owned(), how.to_owned())).collect()
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    text.lines().filter_map(|line| line.split_once(' ')).map(|(what, how)| (what.to_owned(), how.to_owned())).collect()
 }
 
 #[test]

@@ -101,7 +101,7 @@ impl Harbour {
         self.path("outside/the-outside")
     }
 
-    /// The inside is shared for reading and writing.
+    /// Shares `inside` for reading and writing.
     fn spec(&self) -> Value {
         json!({"roots": [root(&self.path("inside"), "rw")]})
     }
@@ -235,7 +235,7 @@ fn a_named_socket_is_reached() {
 }
 
 #[test]
-fn a_named_socket_is_reached_over_no_link() {
+fn a_named_socket_is_not_reached_through_a_link() {
     let harbour = Harbour::new();
     let later = harbour.path("later/socket");
     let script = "echo waiting; until [ -e begin ]; do sleep 0.01; done; exec \"$0\" unix \"$1\"";
@@ -305,7 +305,7 @@ fn sockets_that_act_for_the_user_are_never_reached() {
     assert_eq!(harbour.says(&at("connect", &display)), error(libc::EACCES));
     let named = json!({"roots": [root(&harbour.path("inside"), "rw")], "sockets": [display]});
     assert_eq!(says(&named, &at("connect", &display)), "done display");
-    // The command gives it another name, once one that it has listened on itself.
+    // The command gives it another name; once it is a name that the command has listened on itself.
     let moves = [("link", "inside/twin"), ("keep a name", "inside/own"), ("move", "inside/harmless")];
     let mut now = engine;
     for (act, name) in moves {
@@ -435,7 +435,7 @@ fn received_sockets_are_checked() {
 }
 
 #[test]
-fn the_network_is_as_it_was() {
+fn the_network_works_as_without_a_sandbox() {
     let harbour = Harbour::new();
     let act = json!({"do": "network", "port": harbour.port});
     assert_eq!(harbour.says(&act), format!("done {} {}", libc::EINPROGRESS, libc::ECONNREFUSED));
@@ -478,7 +478,7 @@ fn a_full_queue_blocks_its_caller_only() {
 fn a_caller_that_waits_ends_with_its_host() {
     let harbour = Harbour::new();
     let mut command = host(&harbour.spec());
-    command.arg(stage()).arg("unix").arg(at("wait for ever", &harbour.path("inside/full")).to_string());
+    command.arg(stage()).arg("unix").arg(at("wait forever", &harbour.path("inside/full")).to_string());
     let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
     let mut out = child.stdout.take().unwrap();
     out.read_exact(&mut [0; "waits\n".len()]).unwrap();

@@ -30,9 +30,9 @@ fn shell(spec: &Value, script: &str) -> Run {
 }
 
 fn enforcement(run: &Run) -> Value {
-    // The command may have written before it.
-    let told = run.out.lines().find_map(|line| serde_json::from_str(line).ok());
-    told.unwrap_or_else(|| panic!("{run:?}"))
+    // The command may have printed lines before the report.
+    let report = run.out.lines().find_map(|line| serde_json::from_str(line).ok());
+    report.unwrap_or_else(|| panic!("{run:?}"))
 }
 
 fn check(spec: &Value, script: &str, works: bool) {
@@ -75,15 +75,15 @@ fn a_secret_below_a_root_is_neither_read_nor_listed() {
     ] {
         check(&spec, script, false);
     }
-    let told = enforcement(&shell(&spec, "true"));
+    let report = enforcement(&shell(&spec, "true"));
     let split: Vec<_> =
-        told["split"].as_array().unwrap().iter().map(|split| split["place"].as_str().unwrap()).collect();
+        report["split"].as_array().unwrap().iter().map(|split| split["place"].as_str().unwrap()).collect();
     let expect =
         ["", ".config", "tools", "tools/x"].map(|place| home.join(place).components().collect::<std::path::PathBuf>());
-    assert_eq!(split, expect.each_ref().map(|place| place.to_str().unwrap()), "{told}");
-    assert_eq!(told["split"][0]["lost"], json!(["read", "write", "delete"]), "{told}");
+    assert_eq!(split, expect.each_ref().map(|place| place.to_str().unwrap()), "{report}");
+    assert_eq!(report["split"][0]["lost"], json!(["read", "write", "delete"]), "{report}");
     // Nothing below this one is secret, so it can be listed.
-    assert_eq!(told["split"][1]["lost"], json!(["write", "delete"]), "{told}");
+    assert_eq!(report["split"][1]["lost"], json!(["write", "delete"]), "{report}");
     check(&spec, "ls .config && cat .config/git/config", true);
     assert_eq!(fs::read_to_string(home.join("src/app/main.rs")).unwrap(), "x\n");
 }
@@ -111,11 +111,11 @@ fn entries_closed_for_writing_are_read_only_where_a_split_arrives() {
     }
     // Where the split does not reach, they stay open and are reported.
     check(&spec, "echo x > src/app/.git/hooks/pre-commit", true);
-    let told = enforcement(&shell(&spec, "true"));
+    let report = enforcement(&shell(&spec, "true"));
     let open: Vec<_> =
-        told["open_for_writing"].as_array().unwrap().iter().map(|open| open["place"].as_str().unwrap()).collect();
+        report["open_for_writing"].as_array().unwrap().iter().map(|open| open["place"].as_str().unwrap()).collect();
     assert!(open.iter().all(|place| place.contains("src/app/.git")) && !open.is_empty(), "{open:?}");
-    assert_eq!(told["unenforced"], json!([]));
+    assert_eq!(report["unenforced"], json!([]));
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn links_in_a_split_directory_open_nothing() {
 }
 
 #[test]
-fn what_is_given_inside_a_closed_place_stays_open() {
+fn a_root_inside_a_closed_place_stays_open() {
     let scene = Scene::new();
     let home = home(&scene);
     fs::create_dir_all(home.join(".ssh/shared")).unwrap();
@@ -181,7 +181,7 @@ fn secrets_below_what_is_added_stay_closed() {
 }
 
 #[test]
-fn what_a_profile_opens_is_split_like_a_root() {
+fn directories_that_a_profile_opens_are_split_like_a_root() {
     let scene = Scene::new();
     let home = home(&scene);
     fs::write(home.join("server.py"), "import sys; print(open(sys.argv[1]).read())").unwrap();
@@ -293,7 +293,7 @@ fn many_entries_need_no_higher_limit_of_open_files() {
 }
 
 #[test]
-fn what_cannot_be_split_keeps_the_command_from_starting() {
+fn a_root_that_cannot_be_split_prevents_the_start() {
     let scene = Scene::new();
     let inside = scene.path("inside");
     fs::create_dir(inside.join(".ssh")).unwrap();
@@ -305,15 +305,15 @@ fn what_cannot_be_split_keeps_the_command_from_starting() {
     assert_eq!(refused.code, Some(77), "{refused:?}");
     assert!(refused.out.contains("too many entries") && refused.out.contains(".ssh"), "{refused:?}");
     spec["unenforced"] = json!("allow");
-    let told = enforcement(&run(&spec, ["true"]));
-    let rules: Vec<_> = told["unenforced"]
+    let report = enforcement(&run(&spec, ["true"]));
+    let rules: Vec<_> = report["unenforced"]
         .as_array()
         .unwrap()
         .iter()
         .map(|unenforced| unenforced["rule"]["rule"].as_str().unwrap())
         .collect();
     for rule in ["too_many_entries", "own", "restriction"] {
-        assert!(rules.contains(&rule), "{told}");
+        assert!(rules.contains(&rule), "{report}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! The attacker: tries every gap, and reports for each whether it did harm.
+//! The attacker: tries every attack, and reports for each whether it succeeded.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -60,7 +60,7 @@ pub(crate) fn checked(result: i64) -> io::Result<i64> {
 /// A call by its number.
 macro_rules! call {
     ($number:expr $(, $argument:expr)*) => {
-        // SAFETY: an attacker does not care; every pointer that is passed outlives the call.
+        // SAFETY: every pointer that is passed outlives the call; what the call does is the attack.
         $crate::attack::checked(unsafe { libc::syscall($number $(, $argument)*) })
     };
 }

@@ -68,7 +68,7 @@ pub(crate) fn wait(path: &str, file: &str) -> io::Result<String> {
         for _ in 0..50 {
             std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o600))?;
         }
-        // Sockets that cannot be connected do not wait either, although the kernel would let them.
+        // Sockets that cannot be connected get their error at once, although the kernel would let them wait.
         let error = |socket: RawFd| connect(socket, &address(path)).err().and_then(|error| error.raw_os_error());
         let (pair, _other) = UnixStream::pair()?;
         let errors = [error(pair.as_raw_fd()), error(listener.as_raw_fd())].map(|error| error.unwrap_or(0));
@@ -80,7 +80,7 @@ pub(crate) fn wait(path: &str, file: &str) -> io::Result<String> {
 }
 
 /// Waits for a listener with a full queue that never accepts.
-pub(crate) fn wait_for_ever(path: &str) -> io::Result<String> {
+pub(crate) fn wait_forever(path: &str) -> io::Result<String> {
     let (_listener, _queued) = full(path)?;
     println!("waits");
     connected(path, libc::SOCK_STREAM).map(said)
@@ -115,10 +115,10 @@ fn handler(flags: i32) {
     }
 }
 
-/// A signal reaches a thread that waits in `connect`. Without `SA_RESTART` the call fails, with it the call is restarted.
+/// A signal reaches a thread that waits in `connect`. Without `SA_RESTART` the call fails, with it the call restarts.
 pub(crate) fn wait_and_be_interrupted(path: &str, port: u16) -> io::Result<String> {
     let (listener, _queued) = full(path)?;
-    let mut told = Vec::new();
+    let mut results = Vec::new();
     for flags in [0, libc::SA_RESTART] {
         handler(flags);
         HANDLED.store(0, Ordering::Relaxed);
@@ -145,14 +145,14 @@ pub(crate) fn wait_and_be_interrupted(path: &str, port: u16) -> io::Result<Strin
             }
             waiting.join().unwrap_or_else(|_| Err(io::ErrorKind::Other.into()))
         });
-        told.push(match result {
+        results.push(match result {
             Ok(()) => "connected".to_owned(),
             Err(error) => error.raw_os_error().unwrap_or(0).to_string(),
         });
     }
     // TCP still works.
     greet(&TcpStream::connect(("127.0.0.1", port))?.into())?;
-    Ok(told.join(" "))
+    Ok(results.join(" "))
 }
 
 /// A blocking TCP connection waits because the queue of its listener is full. Others connect meanwhile.

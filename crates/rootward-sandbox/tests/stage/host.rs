@@ -56,7 +56,7 @@ pub(crate) fn host(spec: &str, command: &[OsString]) -> ExitCode {
         } else if refused.path.starts_with("/proc") {
             line = format!("{line}: {}", permit(&refused));
         }
-        // At once: the command may also print.
+        // In one call: the command prints to the same pipe.
         println!("{line}");
     }
     let code = signals.wait(&mut confined.child).expect("a child to wait for");

@@ -1,7 +1,7 @@
 //! The other processes of the tests: a host that confines a command, and the hostile command.
 //!
-//! `host SPEC COMMAND…` confines, `attack SPEC` tries every gap and reports each outcome, `act` does one thing to one
-//! path, `serve` does as many as its client wants, `unix` connects and listens, `own` reads about processes, `sealed`
+//! `host SPEC COMMAND…` confines, `attack SPEC` tries every attack and reports each outcome, `act` does one thing to
+//! one path, `serve` does what its client requests, `unix` connects and listens, `own` reads about processes, `sealed`
 //! is a process that cannot open files.
 
 #![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "acts as the attacker, and reports to the tests")]

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::attack::call;
 
-/// Does one act; `child` does the rest of its arguments in a separate process, so that it is not the command itself.
+/// Does one act. `child` runs the rest of its arguments in a separate process, which is not the command itself.
 pub(crate) fn own(arguments: &[OsString]) -> ExitCode {
     let (act, rest) = arguments.split_first().expect("an act");
     match act.to_str().unwrap_or_default() {
@@ -112,7 +112,7 @@ fn around(outside: &OsString) -> ExitCode {
             Err(error) => println!("{how}: error {}", error.raw_os_error().unwrap_or(0)),
         }
     }
-    // As Chromium does it.
+    // Chromium opens its descriptor list this way.
     let tries = [
         ("self/fd/ from the top", opened_at(top.as_raw_fd(), "self/fd/", libc::O_DIRECTORY)),
         ("the top from the top", opened_at(top.as_raw_fd(), ".", libc::O_DIRECTORY)),
@@ -134,15 +134,15 @@ fn flags() -> ExitCode {
     let file = opened("/proc/self/maps", libc::O_RDONLY).expect("a file");
     let mode = call!(libc::SYS_fcntl, file.as_raw_fd(), libc::F_GETFL).expect("its flags");
     println!("only for reading: {}", mode & i64::from(libc::O_ACCMODE) == i64::from(libc::O_RDONLY));
-    println!("no directory: {:?}", opened("/proc/self/maps/", 0).err().and_then(|error| error.raw_os_error()));
+    println!("not a directory: {:?}", opened("/proc/self/maps/", 0).err().and_then(|error| error.raw_os_error()));
     let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the limit outlives the call.
     unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const none) };
-    println!("no room: {:?}", opened("/proc/self/maps", 0).err().and_then(|error| error.raw_os_error()));
+    println!("no descriptors left: {:?}", opened("/proc/self/maps", 0).err().and_then(|error| error.raw_os_error()));
     ExitCode::SUCCESS
 }
 
-/// Many threads at once, each of which must get its own file.
+/// Many threads open files at once; each must get its own file.
 fn threads() -> ExitCode {
     const THREADS: usize = 16;
     const ROUNDS: usize = 50;

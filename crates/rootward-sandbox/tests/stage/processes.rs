@@ -1,4 +1,5 @@
-//! Attacks on other processes: memory, signals, limits, information in `/proc`, and the ties that end this one.
+//! Attacks on other processes: memory, signals, limits, information in `/proc`, and the signal that ends this process
+//! with its supervisor.
 
 use std::fs;
 use std::io;
@@ -62,7 +63,7 @@ pub(crate) const ATTACKS: &[(&str, Attack)] = &[
     }),
     ("open shared memory with a name", |_| fs::read_dir("/dev/shm").map(|_| String::new())),
     ("change the scheduling of others", |target| {
-        // The lowest: an ordinary user cannot raise a priority, and may have started these processes with any.
+        // The lowest priority: an ordinary user cannot raise one, and the victim may have any.
         call!(libc::SYS_setpriority, libc::PRIO_PROCESS, target.victim, 19).map(|_| String::new())
     }),
 ];

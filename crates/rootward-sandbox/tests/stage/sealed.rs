@@ -24,14 +24,14 @@ pub(crate) fn sealed(scratch: &str) -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let mut told = String::new();
-    let _ = read.read_to_string(&mut told);
+    let mut output = String::new();
+    let _ = read.read_to_string(&mut output);
     drop((process, other, listener));
-    println!("{told}");
+    println!("{output}");
     ExitCode::SUCCESS
 }
 
-/// The process. Without descriptors it is not sealed, to prove that the tries work.
+/// The sealed process. Without descriptors it is not sealed: the control, in which every try must work.
 pub(crate) fn inside(words: &[OsString]) -> ExitCode {
     let text = |index: usize| words.get(index).and_then(|word| word.to_str()).unwrap_or_default();
     let (scratch, address, other) = (text(0).to_owned(), text(1).parse().expect("an address"), text(2).parse());
@@ -47,9 +47,9 @@ pub(crate) fn inside(words: &[OsString]) -> ExitCode {
     let given = seal(&numbers).expect("it is sealed");
     let inherited = is_inherited(other.expect("a number"));
     let tried = std::thread::spawn(move || try_everything(&scratch, address, inherited));
-    let told = tried.join().unwrap_or_default();
+    let output = tried.join().unwrap_or_default();
     let pipe = given.into_iter().next().expect("a pipe");
-    let _ = std::fs::File::from(pipe).write_all(told.as_bytes());
+    let _ = std::fs::File::from(pipe).write_all(output.as_bytes());
     ExitCode::SUCCESS
 }
 

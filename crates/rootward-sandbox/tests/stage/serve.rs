@@ -1,4 +1,4 @@
-//! A hostile MCP server: its only tool does what it is told to any path, and its messages contain no readable paths.
+//! A hostile MCP server: its only tool acts on any path that the caller names. Its messages contain no readable paths.
 
 use std::io::{self, BufRead};
 use std::process::ExitCode;

@@ -39,7 +39,7 @@ pub(crate) fn swap_descriptors(inside: &str, outside: &str, port: u16, rounds: u
         for round in 0..rounds {
             let to = [address(outside), internet.clone(), address(inside)];
             let done = connect(number, &to[round % 3]).is_ok();
-            // Look at whatever the number means now.
+            // Check the socket that the number refers to now.
             if let Ok(taken) = shared.try_clone() {
                 reached +=
                     usize::from(is_unix(&taken) && peer(&taken).is_some_and(|peer| peer.ends_with(b"outside\0")));

@@ -69,7 +69,7 @@ fn act(spec: &Value) -> io::Result<String> {
         "errors" => errors(path),
         "many" => Ok(many(path, port, rounds)),
         "wait" => blocking::wait(path, text("file")),
-        "wait for ever" => blocking::wait_for_ever(path),
+        "wait forever" => blocking::wait_forever(path),
         "wait with a limit" => blocking::wait_with_a_limit(path),
         "wait and be interrupted" => blocking::wait_and_be_interrupted(path, port),
         "wait for the network" => blocking::wait_for_the_network(port),
@@ -157,12 +157,12 @@ fn use_what_is_passed_on(path: &str, outside: &str, port: u16) -> io::Result<Str
             taken.extend(passed);
         }
     }
-    let told = |result: io::Result<()>| match result {
+    let shown = |result: io::Result<()>| match result {
         Ok(()) => "connected".to_owned(),
         Err(error) => error.raw_os_error().unwrap_or(0).to_string(),
     };
     let to = [address(outside), address(outside), internet_address(port)];
-    let results: Vec<_> = taken.iter().zip(&to).map(|(socket, to)| told(connect(socket.as_raw_fd(), to))).collect();
+    let results: Vec<_> = taken.iter().zip(&to).map(|(socket, to)| shown(connect(socket.as_raw_fd(), to))).collect();
     Ok(results.join(" "))
 }
 
@@ -174,13 +174,13 @@ fn network(port: u16) -> io::Result<String> {
     let begun = connect(socket.as_raw_fd(), &internet_address(port)).err().and_then(|error| error.raw_os_error());
     let datagrams = UdpSocket::bind("127.0.0.1:0")?;
     datagrams.connect(to)?;
-    let nobody = TcpStream::connect(("127.0.0.1", 1)).err().and_then(|error| error.raw_os_error());
+    let refused = TcpStream::connect(("127.0.0.1", 1)).err().and_then(|error| error.raw_os_error());
     let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
     TcpStream::connect(listener.local_addr()?)?;
-    Ok(format!("{} {}", begun.unwrap_or(0), nobody.unwrap_or(0)))
+    Ok(format!("{} {}", begun.unwrap_or(0), refused.unwrap_or(0)))
 }
 
-/// The errors of wrong calls.
+/// The errors of invalid calls.
 fn errors(path: &str) -> io::Result<String> {
     let to = address(path);
     let unix = socket(libc::AF_UNIX, libc::SOCK_STREAM)?;

@@ -1,4 +1,4 @@
-//! A call with a rooted path against the same with a text.
+//! The cost of a call with a rooted path, compared with the same call with a string.
 
 use std::fs;
 use std::path::Path;

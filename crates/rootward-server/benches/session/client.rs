@@ -1,4 +1,4 @@
-//! A client of raw frames on a pipe within the process: it reads into a buffer of its own, because what it costs is measured.
+//! A client of raw frames over an in-memory pipe. It reuses its own buffer, because the benchmark measures its memory as well.
 
 use rmcp::ServerHandler;
 use rmcp::ServiceExt;
@@ -16,11 +16,11 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// A session with a server that knows no roots.
+    /// A session with a server without roots.
     pub(crate) async fn plain(handler: impl ServerHandler) -> Outcome<Client> {
         let (here, there) = tokio::io::duplex(1 << 12);
         tokio::spawn(async move {
-            // Boxed, as `Rooted::serve` does it: the handshake's part is not weighed.
+            // Boxed, like in `Rooted::serve`: the handshake's part must not count.
             if let Ok(service) = Box::pin(handler.serve(there)).await {
                 let _ = service.waiting().await;
             }
@@ -52,7 +52,7 @@ impl Client {
         Ok(self)
     }
 
-    /// Calls a tool, and answers the question for roots if it comes.
+    /// Calls a tool, and answers `roots/list` if it arrives.
     pub(crate) async fn call(&mut self, tool: &str, path: &str, roots: &Value) -> Outcome<Value> {
         let parameters = json!({"name": tool, "arguments": {"path": path}});
         self.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": parameters})).await?;
@@ -64,7 +64,7 @@ impl Client {
         Ok(answer)
     }
 
-    /// Calls with a frame that is ready, and takes the answer unread: the server's time, not the client's.
+    /// Sends a prepared frame and does not parse the response, to measure the server's time, not the client's.
     pub(crate) async fn call_ready(&mut self, frame: &str) -> Outcome<()> {
         self.write.write_all(frame.as_bytes()).await?;
         self.line.clear();
@@ -72,7 +72,7 @@ impl Client {
         Ok(())
     }
 
-    /// Gives up what the last answer needed.
+    /// Frees the buffer of the last response.
     pub(crate) fn rest(&mut self) {
         self.line = String::new();
     }

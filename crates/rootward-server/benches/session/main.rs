@@ -1,13 +1,13 @@
-//! What roots cost a server: `cargo bench -p rootward-server --bench session`.
+//! The cost of roots for a server: `cargo bench -p rootward-server --bench session`.
 //!
-//! A call with a rooted path against the same call with a text, and the memory of a session that does nothing against that of
-//! one without roots. Stdout carries the table in Markdown and nothing else; progress goes to stderr.
+//! Compares a call with a rooted path with the same call with a string, and the memory of an idle session with that of a session
+//! without roots. Stdout carries only the table in Markdown; progress goes to stderr.
 //!
 //! # Layout
 //!
-//! [`server`] is what is measured, [`client`] speaks to it in raw frames; [`calling`] times calls, [`memory`] weighs sessions.
+//! [`server`] is the measured server, [`client`] sends it raw frames; [`calling`] measures calls, [`memory`] measures sessions.
 
-#![expect(clippy::disallowed_methods, reason = "the benchmark plays the user, who makes the directories")]
+#![expect(clippy::disallowed_methods, reason = "the benchmark acts as the user who creates the directories")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the table goes to stdout, progress to stderr")]
 
 mod calling;
@@ -27,7 +27,7 @@ fn main() -> Outcome<()> {
     if let Some(weighed) = arguments.iter().find_map(|argument| argument.strip_prefix(memory::WEIGH)) {
         return memory::weigh(weighed);
     }
-    // `cargo test --benches` runs this too, to see that it starts; a measurement was not asked for.
+    // `cargo test --benches` also runs this, to check that it starts; it does not want a measurement.
     if !arguments.iter().any(|argument| argument == "--bench") {
         eprintln!("nothing measured: run by `cargo bench`");
         return Ok(());

@@ -1,4 +1,4 @@
-//! What an idle session weighs beyond rmcp's own: many of them in a process of their own, by its resident memory.
+//! The memory of an idle session, compared with rmcp's own: the resident memory of a process with many sessions.
 
 use std::fs;
 use std::process::Command;
@@ -11,7 +11,7 @@ use crate::Outcome;
 use crate::client::Client;
 use crate::server::Server;
 
-/// Marks the process that is weighed.
+/// The argument that marks the measured process.
 pub(crate) const WEIGH: &str = "--weigh=";
 const SESSIONS: usize = 5_000;
 
@@ -27,14 +27,14 @@ pub(crate) fn measure(table: &mut Table) -> Outcome<()> {
     Ok(())
 }
 
-/// Bytes for one session, in a fresh process.
+/// Bytes per session, in a new process.
 fn weighed(kind: &str) -> Outcome<u64> {
     let output = Command::new(std::env::current_exe()?).arg(format!("{WEIGH}{kind}")).output()?;
     let said = String::from_utf8(output.stdout)?;
     said.trim().parse().map_err(|_| format!("{kind}: {said} {}", String::from_utf8_lossy(&output.stderr)).into())
 }
 
-/// Opens sessions, has each decide one path, and prints the bytes for one.
+/// Opens sessions that check one path each, and prints the bytes per session.
 pub(crate) fn weigh(kind: &str) -> Outcome<()> {
     let scratch = tempfile::Builder::new().prefix("rootward-bench-").tempdir()?;
     let top = scratch.path().canonicalize()?;
@@ -51,7 +51,7 @@ pub(crate) fn weigh(kind: &str) -> Outcome<()> {
     let bytes = runtime.block_on(async {
         let service = RootsService::new(Settings::new(None));
         let server = Server::new();
-        // What is made once is not weighed.
+        // One session before the measurement: shared allocations must not count.
         let mut sessions = vec![open(kind, &service, &server, &path, &roots).await?];
         sessions.reserve(SESSIONS);
         let before = resident()?;

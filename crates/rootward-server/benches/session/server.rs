@@ -1,4 +1,4 @@
-//! One tool twice: with a text, and with a rooted path.
+//! Tools that take a string, take a rooted path, or request the roots.
 
 use rmcp::handler::server::router::tool::ToolRouter;
 use rmcp::handler::server::wrapper::Parameters;
@@ -8,7 +8,7 @@ use rootward_server::RootedPath;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// The server; all sessions share what its tools are made of.
+/// The server. All sessions share its tool router.
 #[derive(Clone, Debug)]
 pub(crate) struct Server {
     tool_router: std::sync::Arc<ToolRouter<Server>>,
@@ -24,26 +24,26 @@ struct Rooted {
     path: RootedPath,
 }
 
-#[expect(clippy::unused_self, reason = "the shape that the router asks for")]
+#[expect(clippy::unused_self, reason = "the router requires this signature")]
 #[tool_router]
 impl Server {
     pub(crate) fn new() -> Server {
         Server { tool_router: std::sync::Arc::new(Server::tool_router()) }
     }
 
-    #[tool(description = "Say how long a text is")]
+    #[tool(description = "Return the length of a string")]
     fn text(&self, Parameters(Text { path }): Parameters<Text>) -> String {
         path.len().to_string()
     }
 
-    #[tool(description = "Ask the client for its roots, and forget them")]
+    #[tool(description = "Request the client's roots, and discard them")]
     async fn asking(&self, context: RequestContext<RoleServer>) -> String {
         #[expect(deprecated, reason = "what a server without a roots service calls")]
         let asked = context.peer.list_roots().await;
         asked.is_ok().to_string()
     }
 
-    #[tool(description = "Say whether a path exists")]
+    #[tool(description = "Return whether a path exists")]
     fn rooted(&self, Parameters(Rooted { path }): Parameters<Rooted>) -> String {
         path.exists().to_string()
     }

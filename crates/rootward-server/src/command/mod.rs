@@ -192,10 +192,10 @@ impl ConfinedCommand {
             None => roots.working_directory(Access::READ)?,
         };
         // SECURITY: a command can only be confined to the roots, so refuse it if the client allows less
-        // (test: a_command_is_not_run_where_codex_allows_less)
+        // (test: a_command_is_not_run_if_codex_allows_less)
         roots.check_unbounded(directory.named_path(), &directory)?;
         // SECURITY: start by handle; the name may lead elsewhere by the time the command starts
-        // (test: a_command_starts_where_the_handle_is_whatever_the_name_says)
+        // (test: a_command_starts_in_the_directory_of_the_handle)
         let handle = if directory.access().contains(Access::EXECUTE) {
             directory.open_working_directory()
         } else {
@@ -209,8 +209,8 @@ impl ConfinedCommand {
             ..CommandLine::default()
         };
         // SECURITY: use the roots of this call; if the kernel cannot enforce them, the command does not start
-        // (test: a_command_reaches_what_the_roots_give_and_nothing_else,
-        // what_cannot_be_held_keeps_commands_from_starting)
+        // (test: a_command_reaches_only_what_the_roots_allow,
+        // a_command_does_not_start_if_the_kernel_cannot_enforce_the_rules)
         let confinement = Confinement::new(roots.guard().clone(), self.options).map_err(StartError::from);
         let confined = confinement.and_then(|confinement| {
             let mut prepared = confinement.prepare_ambient(&line)?;

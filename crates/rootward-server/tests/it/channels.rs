@@ -1,4 +1,4 @@
-//! Sessions and modern requests over channels, as a front on the network serves them.
+//! Sessions and modern requests over channels, as a network front serves them.
 
 use std::time::Duration;
 
@@ -76,7 +76,7 @@ impl Front {
     }
 }
 
-/// What the fourth of the documents that the product grew from asks for, as tools.
+/// Tools that use each function for reading the roots: requested, cached, and the check of a path.
 struct FromCache {
     tool_router: ToolRouter<FromCache>,
 }
@@ -86,7 +86,7 @@ struct Plain {
     path: String,
 }
 
-#[expect(clippy::unused_self, reason = "the shape that the router asks for")]
+#[expect(clippy::unused_self, reason = "the router requires this signature")]
 #[tool_router]
 impl FromCache {
     fn new() -> FromCache {
@@ -137,7 +137,7 @@ async fn a_tool_fetches_roots_and_a_change_drops_the_cache_of_its_session_only()
     assert_eq!(other.call_with(9, "path_in_roots", inside, &Value::Null).await, "true");
 }
 
-/// A question outside a call may have no stream to leave on.
+/// Outside a call there may be no stream to send a question on.
 #[tokio::test]
 async fn a_client_is_asked_inside_its_calls_only() {
     let stage = Stage::new();
@@ -191,7 +191,7 @@ async fn bad_messages_are_answered_and_batches_taken_apart() {
     assert_eq!(ids, [None, Some(1), Some(2)]);
 }
 
-/// Waits until it is taken back, and says so.
+/// A tool that waits until its call is cancelled, and reports the start and the end.
 struct Stuck(mpsc::UnboundedSender<&'static str>);
 
 impl ServerHandler for Stuck {
@@ -209,18 +209,18 @@ impl ServerHandler for Stuck {
 
 #[tokio::test]
 async fn the_calls_of_a_client_that_is_gone_are_stopped() {
-    let (told, mut tells) = mpsc::unbounded_channel();
-    let front = Front::session(RootsService::new(settings()).install(Stuck(told))).await;
+    let (reports, mut reported) = mpsc::unbounded_channel();
+    let front = Front::session(RootsService::new(settings()).install(Stuck(reports))).await;
     front.call(1, "any", json!({})).await;
-    assert_eq!(tells.recv().await, Some("began"));
+    assert_eq!(reported.recv().await, Some("began"));
     drop(front);
-    let stopped = tokio::time::timeout(Duration::from_secs(2), tells.recv()).await;
+    let stopped = tokio::time::timeout(Duration::from_secs(2), reported.recv()).await;
     assert_eq!(stopped, Ok(Some("stopped")));
-    // The handler goes with the session.
-    assert_eq!(tokio::time::timeout(Duration::from_secs(2), tells.recv()).await, Ok(None));
+    // The handler is dropped with the session.
+    assert_eq!(tokio::time::timeout(Duration::from_secs(2), reported.recv()).await, Ok(None));
 }
 
-/// One request on a wire of its own; the client sends no more after it.
+/// Sends one request on a new wire; the client then closes its side.
 async fn ask(service: &RootsService, parameters: Value) -> Value {
     let Front { sender, receiver } = Front::open(service.install(Files::new()));
     let mut front = Front { sender, receiver };
@@ -247,9 +247,9 @@ async fn a_modern_call_comes_again_on_another_wire_from_the_same_principal() {
     assert_eq!(said(&ask(&alice, retried).await), "a");
 }
 
-/// A front may close its direction with the request.
+/// A front may close its side together with the request.
 #[tokio::test]
-async fn a_request_is_answered_after_the_client_said_its_last() {
+async fn a_request_is_answered_after_the_client_closed_its_side() {
     let stage = Stage::new();
     let service = RootsService::new(settings());
     let Front { sender, mut receiver } = Front::open(service.install(Files::new()));
@@ -260,7 +260,7 @@ async fn a_request_is_answered_after_the_client_said_its_last() {
     assert_eq!(receiver.recv().await, None);
 }
 
-/// Longer than a session waits before it rests.
+/// Longer than the idle time after which a session rests.
 const A_REST: Duration = Duration::from_millis(1300);
 
 #[tokio::test]
@@ -271,7 +271,7 @@ async fn a_session_rests_and_goes_on() {
     let (a, b) = (json!({"path": stage.path("a/file")}), json!({"path": stage.path("b/file")}));
     assert_eq!(front.call_with(1, "read", a.clone(), &roots(&[&stage.path("a")])).await, "a");
     tokio::time::sleep(A_REST).await;
-    // Its roots are still known, and a change is heard first.
+    // Its roots are still known, and a change is handled before the next call.
     front.call(2, "read", a.clone()).await;
     assert_eq!(said(&front.receive().await), "a");
     tokio::time::sleep(A_REST).await;
@@ -299,7 +299,7 @@ async fn a_session_that_waits_for_an_answer_does_not_rest() {
         answer = front.receive().await;
     }
     tokio::time::sleep(A_REST).await;
-    // The next question has another id, so that a late answer to the first means nothing.
+    // The next question has another id, so that a late answer to the first is ignored.
     front.call(2, "read", path).await;
     let mut ids = Vec::new();
     loop {
@@ -317,13 +317,13 @@ async fn a_session_that_waits_for_an_answer_does_not_rest() {
 
 #[tokio::test]
 async fn a_long_call_keeps_its_session_awake() {
-    let (told, mut tells) = mpsc::unbounded_channel();
-    let mut front = Front::session(RootsService::new(settings()).install(Stuck(told))).await;
+    let (reports, mut reported) = mpsc::unbounded_channel();
+    let mut front = Front::session(RootsService::new(settings()).install(Stuck(reports))).await;
     front.call(1, "any", json!({})).await;
-    assert_eq!(tells.recv().await, Some("began"));
+    assert_eq!(reported.recv().await, Some("began"));
     tokio::time::sleep(A_REST).await;
     front.send(&message::notification("notifications/cancelled", json!({"requestId": 1}))).await;
-    assert_eq!(tells.recv().await, Some("stopped"));
+    assert_eq!(reported.recv().await, Some("stopped"));
     front.send(&message::request(2, "ping", Value::Null)).await;
     assert_eq!(front.receive().await["id"], 2);
 }

@@ -1,4 +1,4 @@
-//! Handlers with a client before them.
+//! Clients that are connected to handlers.
 
 use rmcp::{ServerHandler, ServiceExt};
 use rootward_server::Rooted;
@@ -6,7 +6,7 @@ use rootward_testkit::client::message;
 pub(crate) use rootward_testkit::client::{DuplexClient as Client, said};
 use serde_json::{Value, json};
 
-/// A connection to `handler` on which nothing was said yet, served as rmcp does it.
+/// A connection to `handler` before the first message, served by rmcp itself.
 pub(crate) fn connect(handler: impl ServerHandler) -> Client {
     Client::connect(1 << 20, async move |there| {
         if let Ok(service) = handler.serve(there).await {
@@ -15,12 +15,12 @@ pub(crate) fn connect(handler: impl ServerHandler) -> Client {
     })
 }
 
-/// The same for a handler with roots, served in order.
+/// The same for a handler with roots, which handles messages in order.
 pub(crate) fn connect_rooted(handler: Rooted<impl ServerHandler>) -> Client {
     connect_with_room(handler, 1 << 20)
 }
 
-/// The same with room for this many bytes on the way, in each direction.
+/// The same with a buffer of this many bytes in each direction.
 pub(crate) fn connect_with_room(handler: Rooted<impl ServerHandler>, room: usize) -> Client {
     Client::connect(room, async move |there| {
         if let Ok(service) = handler.serve(there).await {
@@ -29,26 +29,26 @@ pub(crate) fn connect_with_room(handler: Rooted<impl ServerHandler>, room: usize
     })
 }
 
-/// A legacy session with `handler`, served as rmcp does it.
+/// A legacy session with `handler`, served by rmcp itself.
 pub(crate) async fn start(handler: impl ServerHandler, capabilities: Value) -> Client {
     begin(connect(handler), capabilities).await
 }
 
-/// The same with a handler with roots, served in order.
+/// The same with a handler with roots, which handles messages in order.
 pub(crate) async fn start_rooted(handler: Rooted<impl ServerHandler>, capabilities: Value) -> Client {
     begin(connect_rooted(handler), capabilities).await
 }
 
-/// Opens a legacy session. Nothing comes before the answer.
+/// Opens a legacy session. The server must send nothing before its answer.
 pub(crate) async fn begin(mut client: Client, capabilities: Value) -> Client {
     client.shake_hands(capabilities).await;
     assert!(client.kept().is_empty(), "{client:?}");
     client
 }
 
-/// Calls whose answers must come in order.
+/// Tool calls.
 pub(crate) trait Read {
-    /// Asks for the file at `path`.
+    /// Sends a call that reads the file at `path`.
     async fn read(&mut self, id: impl Into<Value>, path: &str);
 
     /// The same; the next message must be the answer.
@@ -73,7 +73,7 @@ impl Read for Client {
     }
 }
 
-/// A list of these paths.
+/// The result of `roots/list` with these paths.
 pub(crate) fn roots(paths: &[&str]) -> Value {
     message::roots(paths.iter().map(|path| format!("file://{path}")))
 }

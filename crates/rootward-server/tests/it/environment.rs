@@ -1,4 +1,4 @@
-//! What the environment says, as a client sees it.
+//! Settings in environment variables, and their effect on a client.
 
 use rootward_core::env::Environment;
 use rootward_core::session::Follow;
@@ -52,7 +52,7 @@ async fn the_fallback_and_the_switches() {
 }
 
 #[test]
-fn what_means_nothing_is_an_error() {
+fn invalid_variables_are_errors() {
     let read = |name: &str, value: &str| Settings::from_environment(&[(name, value)].into()).unwrap_err();
     assert_eq!(
         read("ROOTWARD_ROOTS", "relative").says,
@@ -63,7 +63,7 @@ fn what_means_nothing_is_an_error() {
     assert_eq!(settings.policy.follow, Follow::Strict);
 }
 
-/// Wherever the environment puts them, and however a root above them is named.
+/// Rootward's directories stay closed even if a variable puts them below a root.
 #[tokio::test]
 async fn rootwards_own_places_are_closed() {
     let stage = Stage::new();

@@ -1,4 +1,5 @@
-//! What the operator and the user give changes while sessions run: in force for the next call, told to whoever subscribed.
+//! The operator's and the user's roots change while sessions run: the change applies to the next call, and subscribers
+//! are notified.
 
 use std::sync::Arc;
 
@@ -25,17 +26,17 @@ fn closing(pattern: &str) -> Arc<Restrictions> {
 }
 
 #[tokio::test]
-async fn saved_roots_that_change_are_in_force_for_the_next_call() {
+async fn changed_saved_roots_apply_to_the_next_call() {
     let stage = Stage::new();
     let service = RootsService::new(settings());
     let restrictions = Arc::clone(&service.settings().guard.restrictions);
     // One session that has seen roots, one that has not, and a modern client, which has no session.
     let rooted = service.install(Files::new());
-    let mut told = rooted.session().subscribe();
+    let mut updates = rooted.session().subscribe();
     let mut first = client::start_rooted(rooted, json!({})).await;
     let mut second = client::start_rooted(service.install(Files::new()), json!({})).await;
     assert_eq!(first.reads(1, &stage.path("a/file")).await, "no_roots");
-    let before = told.borrow_and_update().as_ref().unwrap().generation();
+    let before = updates.borrow_and_update().as_ref().unwrap().generation();
     for (names, expect) in [
         (&["a"][..], ["a", "outside_roots"]),
         (&["a", "b"], ["a", "b"]),
@@ -43,8 +44,8 @@ async fn saved_roots_that_change_are_in_force_for_the_next_call() {
         (&[], ["no_roots", "no_roots"]),
     ] {
         service.change(saved(&stage, names), Arc::clone(&restrictions));
-        assert!(told.has_changed().unwrap(), "{names:?}");
-        assert_eq!(told.borrow_and_update().as_ref().unwrap().list().len(), names.len());
+        assert!(updates.has_changed().unwrap(), "{names:?}");
+        assert_eq!(updates.borrow_and_update().as_ref().unwrap().list().len(), names.len());
         let mut modern = client::connect(service.install(Files::new()));
         for (path, expect) in ["a/file", "b/file"].into_iter().zip(expect) {
             for client in [&mut first, &mut second] {
@@ -54,10 +55,10 @@ async fn saved_roots_that_change_are_in_force_for_the_next_call() {
             assert_eq!(said(&modern.receive().await), expect, "{names:?} {path}");
         }
     }
-    assert_eq!(told.borrow().as_ref().unwrap().generation(), before + 4);
-    // What stays the same is not told.
+    assert_eq!(updates.borrow().as_ref().unwrap().generation(), before + 4);
+    // Subscribers are not notified if nothing changed.
     service.change(saved(&stage, &[]), restrictions);
-    assert!(!told.has_changed().unwrap());
+    assert!(!updates.has_changed().unwrap());
 }
 
 #[tokio::test]
@@ -67,7 +68,7 @@ async fn roots_of_a_client_stay_as_they_are() {
     let restrictions = Arc::clone(&service.settings().guard.restrictions);
     let mut client = client::start_rooted(service.install(Files::new()), json!({"roots": {}})).await;
     client.read(1, &stage.path("a/file")).await;
-    // Changed while the client is being asked.
+    // The saved roots change while the client is being asked.
     let question = client.asked().await;
     service.change(saved(&stage, &["b"]), Arc::clone(&restrictions));
     client.answer(question, roots(&[&stage.path("a")])).await;
@@ -77,7 +78,7 @@ async fn roots_of_a_client_stay_as_they_are() {
 }
 
 #[tokio::test]
-async fn what_is_closed_while_a_session_runs_is_closed() {
+async fn a_restriction_added_during_a_session_applies_to_the_next_call() {
     let stage = Stage::new();
     let mut settings = settings();
     settings.sources = saved(&stage, &["a"]);
@@ -87,7 +88,7 @@ async fn what_is_closed_while_a_session_runs_is_closed() {
     let session = rooted.session().clone();
     let mut client = client::start_rooted(rooted, json!({})).await;
     assert_eq!(client.reads(1, &stage.path("a/file")).await, "a");
-    // Another session holds the guard over the same roots in which nothing is closed.
+    // This guard has the same roots, but not the restrictions that follow.
     let held = session.roots_cached().unwrap();
     for (pattern, expect) in [("file", "restricted"), ("other", "a"), ("file", "restricted")] {
         let before = session.roots_cached().unwrap().generation();
@@ -98,6 +99,6 @@ async fn what_is_closed_while_a_session_runs_is_closed() {
         modern.send(request(&json!({}), json!({"name": "read", "arguments": {"path": stage.path("a/file")}}))).await;
         assert_eq!(said(&modern.receive().await), expect, "{pattern}");
     }
-    // A call that is under way has what it began with.
+    // A running call keeps the guard it started with.
     assert!(held.check(stage.path("a/file"), Access::READ).is_ok());
 }

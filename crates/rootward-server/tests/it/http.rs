@@ -1,5 +1,5 @@
-//! Legacy sessions over Streamable HTTP, with a client that opens no stand-alone stream: the question must come on the stream
-//! of the call that needs roots.
+//! Legacy sessions over Streamable HTTP, with a client that opens no stand-alone stream: the server must ask on the
+//! stream of the call that needs roots.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,13 +19,13 @@ use crate::client::{self, roots, said};
 use crate::rooted::Files;
 use crate::stage::{Stage, settings};
 
-/// What listens at one address.
+/// The HTTP service under test.
 pub(crate) type Endpoint<S = Rooted<Files>> = RootedHttp<StreamableHttpService<S, LocalSessionManager>>;
 
 /// The messages on the stream of a response.
 pub(crate) type Stream = mpsc::UnboundedReceiver<Value>;
 
-/// A response whose stream nobody reads, until this is called.
+/// A response whose stream is not read until this is called.
 pub(crate) type Unread = Box<dyn FnOnce() -> Stream + Send>;
 
 pub(crate) fn endpoint(roots: &RootsService) -> Endpoint {
@@ -53,13 +53,13 @@ impl<S: ServerHandler> Client<S> {
         client
     }
 
-    /// Posts a message; the messages on the stream of its response.
+    /// Posts a message; returns the messages on the stream of its response.
     pub(crate) async fn post(&mut self, message: Value) -> Stream {
         let unread = self.post_unread(message).await;
         unread()
     }
 
-    /// The same, with nobody who reads the stream.
+    /// The same, without reading the stream.
     pub(crate) async fn post_unread(&mut self, message: Value) -> Unread {
         let mut request = Request::post("http://localhost/mcp")
             .header("host", "localhost")
@@ -127,15 +127,14 @@ async fn the_question_comes_on_the_stream_of_the_call() {
     client.answer_on(&mut call, roots(&[&stage.path("a")])).await;
     assert_eq!(said(&next(&mut call).await), "a");
 
-    // Taken back: asked on the stream of the next call.
+    // The client takes its roots back: the server asks on the stream of the next call.
     client.list_changed().await;
     let mut call = client.read(2, &stage.path("a/file")).await;
     client.answer_on(&mut call, json!({"roots": []})).await;
     assert_eq!(said(&next(&mut call).await), "no_roots");
 }
 
-/// rmcp answers a notification before it is handled, and handles it in a task of its own: a call that is posted next
-/// could overtake it.
+/// rmcp answers a notification before it handles it in a separate task: the next call could overtake it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_change_over_http_is_heard_before_the_call_that_follows() {
     let stage = Stage::new();
@@ -166,7 +165,7 @@ async fn a_list_in_pages_over_http() {
     assert_eq!(said(&next(&mut call).await), "b");
 }
 
-/// A client that pages towards a server which loses its cursors would share the first page only.
+/// If the server loses cursors, a client that pages would share only the first page.
 #[tokio::test]
 async fn paging_is_declared_only_where_cursors_arrive() {
     let initialize = message::request("init", "initialize", message::hello(json!({})));
@@ -192,7 +191,7 @@ async fn a_body_that_is_too_long_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_call_that_was_stopped_asks_no_more() {
+async fn a_cancelled_call_carries_no_more_questions() {
     let stage = Stage::new();
     let mut client = Client::start(endpoint(&RootsService::new(settings()))).await;
     let mut stopped = client.read(1, &stage.path("a/file")).await;
@@ -201,14 +200,14 @@ async fn a_call_that_was_stopped_asks_no_more() {
     client.post(message::notification("notifications/cancelled", json!({"requestId": 1}))).await;
     client.list_changed().await;
 
-    // The stream of the call that was stopped is read by nobody.
+    // Nobody reads the stream of the cancelled call.
     let mut call = client.read(2, &stage.path("a/file")).await;
     client.answer_on(&mut call, roots(&[&stage.path("a")])).await;
     assert_eq!(said(&next(&mut call).await), "a");
 }
 
 #[tokio::test]
-async fn sessions_of_one_service_are_apart() {
+async fn sessions_of_one_service_are_separate() {
     let stage = Stage::new();
     let service = endpoint(&RootsService::new(settings()));
     for (mine, other) in [("a", "b"), ("b", "a")] {
@@ -221,7 +220,7 @@ async fn sessions_of_one_service_are_apart() {
     }
 }
 
-/// rmcp serves an `Arc` of a handler, too: one that was installed once would give every client the roots of the first.
+/// rmcp also serves an `Arc` of a handler: shared between clients, it would give every client the roots of the first.
 #[tokio::test]
 async fn a_handler_that_clients_share_serves_one_of_them() {
     let stage = Stage::new();

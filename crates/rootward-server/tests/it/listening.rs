@@ -1,4 +1,4 @@
-//! `subscriptions/listen`: a modern client hears when what the operator or the user gives changes.
+//! `subscriptions/listen`: a modern client is notified when the operator's or the user's roots change.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::client;
 use crate::rooted::Files;
 use crate::stage::{Stage, settings};
 
-/// A server whose tools name the roots.
+/// A server whose tool descriptions name the roots.
 struct Naming;
 
 impl ServerHandler for Naming {
@@ -81,27 +81,27 @@ async fn a_listener_hears_what_it_asked_for_and_nothing_else() {
         let service = RootsService::new(settings());
         let mut client = client::connect(naming(&service));
         client.send(listen(7, &json!({}), &filter)).await;
-        let told = client.receive().await;
-        assert_eq!(told["method"], "notifications/subscriptions/acknowledged", "{told}");
-        assert_eq!(told["params"]["notifications"], accepted, "{told}");
-        // What stays the same is not told.
+        let message = client.receive().await;
+        assert_eq!(message["method"], "notifications/subscriptions/acknowledged", "{message}");
+        assert_eq!(message["params"]["notifications"], accepted, "{message}");
+        // No notification if nothing changed.
         change(&service, &stage, &[]);
         change(&service, &stage, &["a"]);
         for method in heard {
-            let told = client.receive().await;
-            assert_eq!(told["method"], *method, "{told}");
-            assert_eq!(told["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], 7, "{told}");
+            let message = client.receive().await;
+            assert_eq!(message["method"], *method, "{message}");
+            assert_eq!(message["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], 7, "{message}");
             if *method == "notifications/resources/updated" {
-                assert_eq!(told["params"]["uri"], "rootward://roots");
+                assert_eq!(message["params"]["uri"], "rootward://roots");
             }
         }
-        // An answer to something else is the next thing that comes.
+        // Nothing else was sent: the next message is the answer to another request.
         client.send(message::request(8, "tools/list", message::modern(&json!({}), json!({})))).await;
         assert_eq!(client.receive().await["id"], 8);
     }
 }
 
-/// The list of tools names no roots of a client that has its own, so it does not change; what the resource says may.
+/// For a client with roots, the list of tools names no roots, so it does not change; the resource may.
 #[tokio::test]
 async fn the_list_of_a_client_with_roots_stays_the_same() {
     let stage = Stage::new();
@@ -113,9 +113,9 @@ async fn the_list_of_a_client_with_roots_stays_the_same() {
     assert_eq!(client.receive().await["method"], "notifications/resources/updated");
 }
 
-/// What changes while the confirmation is on its way is heard.
+/// A change right after the acknowledgement is announced.
 #[tokio::test]
-async fn no_change_falls_between_the_confirmation_and_the_listening() {
+async fn no_change_is_lost_right_after_the_acknowledgement() {
     let stage = Stage::new();
     for _ in 0..50 {
         let service = RootsService::new(settings());
@@ -128,14 +128,14 @@ async fn no_change_falls_between_the_confirmation_and_the_listening() {
 }
 
 #[tokio::test]
-async fn who_stops_listening_hears_no_more() {
+async fn a_cancelled_listener_hears_nothing_more() {
     let stage = Stage::new();
     let service = RootsService::new(settings());
     let mut client = client::connect(naming(&service));
     client.send(listen(1, &json!({}), &everything())).await;
     assert_eq!(client.receive().await["method"], "notifications/subscriptions/acknowledged");
     client.send(message::notification("notifications/cancelled", json!({"requestId": 1}))).await;
-    // The same id is free again.
+    // The id can be used again.
     client.send(message::request(1, "tools/list", message::modern(&json!({}), json!({})))).await;
     assert!(client.receive().await["result"].is_object());
     change(&service, &stage, &["a"]);
@@ -143,9 +143,9 @@ async fn who_stops_listening_hears_no_more() {
     assert_eq!(client.receive().await["id"], 2);
 }
 
-/// A server that tells of nothing says so, and what is declared is what can be heard.
+/// A server without subscriptions refuses the request; the capabilities declare exactly what a client can hear.
 #[tokio::test]
-async fn only_what_is_declared_can_be_heard() {
+async fn only_declared_notifications_can_be_heard() {
     let service = RootsService::new(settings());
     let mut client = client::connect(service.install(Files::new()));
     client.send(listen(1, &json!({}), &everything())).await;
@@ -157,14 +157,14 @@ async fn only_what_is_declared_can_be_heard() {
     assert_eq!(capabilities["tools"]["listChanged"], true, "{capabilities}");
     assert_eq!(capabilities["resources"], json!({"subscribe": true}), "{capabilities}");
 
-    // A legacy client subscribes by another method, which there is not.
+    // A legacy client would subscribe with `resources/subscribe`, which is not supported.
     let mut client = client::connect(naming(&service));
     client.send(message::request(1, "initialize", message::hello(json!({})))).await;
     let capabilities = client.receive().await["result"]["capabilities"].clone();
     assert_eq!(capabilities["resources"], json!({}), "{capabilities}");
 }
 
-/// A listener does not keep a server that its client has left.
+/// An open subscription does not keep the server running after its client has left.
 #[tokio::test]
 async fn a_listener_ends_with_its_input() {
     let service = RootsService::new(settings());
@@ -172,8 +172,8 @@ async fn a_listener_ends_with_its_input() {
     let (to_client, mut receiver) = tokio::sync::mpsc::channel::<bytes::Bytes>(4);
     let served = tokio::spawn(naming(&service).serve_channels(to_client, from_client));
     sender.send(listen(1, &json!({}), &everything()).to_string().into()).await.unwrap();
-    let told: Value = serde_json::from_slice(&receiver.recv().await.unwrap()).unwrap();
-    assert_eq!(told["method"], "notifications/subscriptions/acknowledged");
+    let message: Value = serde_json::from_slice(&receiver.recv().await.unwrap()).unwrap();
+    assert_eq!(message["method"], "notifications/subscriptions/acknowledged");
     drop(sender);
-    tokio::time::timeout(Duration::from_mins(1), served).await.expect("it ends").unwrap().unwrap();
+    tokio::time::timeout(Duration::from_mins(1), served).await.expect("the server did not end").unwrap().unwrap();
 }

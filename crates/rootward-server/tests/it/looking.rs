@@ -1,4 +1,4 @@
-//! Roots that lie on a disk that does not answer: whoever looks them up holds up nobody else, and not for ever.
+//! Roots on a disk that does not answer: looking them up delays no other call, and ends with a timeout.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::client::{self, Client, Read as _, roots};
 use crate::rooted::Files;
 use crate::stage::{Stage, settings};
 
-/// The only thread that looks at disks, kept busy until this is dropped.
+/// Keeps the only blocking thread, which reads the disk, busy until this is dropped.
 struct StuckDisk(#[expect(dead_code, reason = "its end is the signal")] mpsc::Sender<()>);
 
 impl StuckDisk {
@@ -30,8 +30,8 @@ async fn start(settings: Settings) -> Client {
     client::start_rooted(handler, json!({"roots": {"listChanged": true}})).await
 }
 
-/// A session whose client failed once, was asked again, and has answered: the next call looks its roots up, on a disk that
-/// does not answer.
+/// Brings a session to this state: its client failed once, was asked again, and has answered. The next call looks up
+/// its roots on a disk that does not answer.
 async fn being_looked_up(client: &mut Client, stage: &Stage) -> StuckDisk {
     client.read(1, &stage.path("a/file")).await;
     let question = client.asked().await;
@@ -73,7 +73,7 @@ fn a_call_without_paths_does_not_wait_for_a_disk() {
         let mut client = start(settings()).await;
         let disk = being_looked_up(&mut client, &stage).await;
         needs_no_roots(&mut client, 3).await;
-        // One with a path does, and sees the roots that were found.
+        // A call with a path waits, and sees the roots that were found.
         client.read(4, &stage.path("a/file")).await;
         needs_no_roots(&mut client, 5).await;
         drop(disk);
@@ -82,7 +82,7 @@ fn a_call_without_paths_does_not_wait_for_a_disk() {
 }
 
 #[test]
-fn missing_roots_are_looked_for_within_bounds() {
+fn missing_roots_are_looked_up_within_the_timeout() {
     on_one_disk(async {
         let stage = Stage::new();
         let mut settings = settings();
@@ -94,7 +94,7 @@ fn missing_roots_are_looked_for_within_bounds() {
         tokio::time::sleep(settings.policy.retry_after * 2).await;
         let disk = StuckDisk::new();
         needs_no_roots(&mut client, 2).await;
-        // The look does not come to an end; what is known already still holds.
+        // The lookup does not finish; the roots that are already known still apply.
         assert_eq!(client.reads(3, &stage.path("a/file")).await, "a");
         std::fs::create_dir(stage.place().join("none")).unwrap();
         std::fs::write(stage.place().join("none/file"), "found").unwrap();

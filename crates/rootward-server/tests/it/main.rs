@@ -1,6 +1,6 @@
-//! Sessions over the wire, against clients that behave and clients that do not.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
-#![expect(clippy::disallowed_methods, reason = "tests lay out the files they are about")]
+//! Sessions over the wire, with well-behaved and misbehaving clients.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests stop on any failure")]
+#![expect(clippy::disallowed_methods, reason = "tests create their own files")]
 
 mod channels;
 mod client;

@@ -1,4 +1,4 @@
-//! The modern era: a call that needs roots is answered with the question, and comes again.
+//! The modern era: the server answers a call that needs roots with a request for them, and the client repeats the call.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::client::{self, roots, said};
 use crate::rooted::Files;
 use crate::stage::{Stage, settings};
 
-/// A call as a modern client makes it, everything in one request.
+/// A call by a modern client: everything is in one request.
 pub(crate) fn request(capabilities: &Value, parameters: Value) -> Value {
     message::request(1, "tools/call", message::modern(capabilities, parameters))
 }
@@ -26,14 +26,14 @@ fn read(path: &str) -> Value {
     json!({"name": "read", "arguments": {"path": path}})
 }
 
-/// Makes a call on a connection of its own, as over HTTP.
+/// Makes a call on a new connection, as over HTTP.
 async fn ask(service: &RootsService, parameters: Value) -> Value {
     let mut client = client::connect(service.install(Files::new()));
     client.send(request(&json!({"roots": {}}), parameters)).await;
     client.receive().await
 }
 
-/// The state of an answer that asks for roots, and for nothing else.
+/// The request state of an answer that asks only for roots.
 pub(crate) fn state(message: &Value) -> Value {
     let result = &message["result"];
     assert_eq!(result["resultType"], "input_required", "{message}");
@@ -81,7 +81,7 @@ async fn prompts_and_resources_come_again_too() {
         client.send(message).await;
         let message = client.receive().await;
         assert_eq!(message["result"]["resultType"], "complete", "{message}");
-        // A state for one method is none for another.
+        // A state is valid for one method only.
         let tool = again(read(&path), &sealed, &roots(&[&stage.path("a")]));
         refused_state(&ask(&service, tool).await);
     }
@@ -131,7 +131,7 @@ async fn the_ceiling_holds_when_the_call_comes_again() {
 }
 
 #[tokio::test]
-async fn answers_that_are_no_list() {
+async fn answers_that_are_not_a_list() {
     let stage = Stage::new();
     let service = RootsService::new(settings());
     let call = read(&stage.path("a/file"));
@@ -154,7 +154,7 @@ async fn a_state_that_is_not_this_calls_is_refused() {
     let call = read(&stage.path("a/file"));
     let list = roots(&[&stage.path("a")]);
     let good = state(&ask(&service, call.clone()).await);
-    // Tampered with, made up, or none of ours.
+    // Modified or invented.
     let text = good.as_str().unwrap();
     let (first, rest) = text.split_at(text.len() / 2);
     let swapped = if rest.starts_with('A') { "B" } else { "A" };
@@ -168,7 +168,7 @@ async fn a_state_that_is_not_this_calls_is_refused() {
     refused_state(&ask(&service, again(other, &good, &list)).await);
     // Another server's key.
     refused_state(&ask(&RootsService::new(settings()), again(call.clone(), &good, &list)).await);
-    // Still good where it belongs.
+    // Still valid for its own call.
     assert_eq!(said(&ask(&service, again(call, &good, &list)).await), "a");
 }
 
@@ -204,7 +204,7 @@ async fn roots_that_were_not_asked_for_are_not_taken() {
     state(&ask(&service, call).await);
 }
 
-/// A tool with a round of its own, before or after it needs roots.
+/// A tool that asks the client for a name, before or after it needs roots.
 pub(crate) struct Asking;
 
 impl ServerHandler for Asking {

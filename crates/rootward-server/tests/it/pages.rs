@@ -15,7 +15,7 @@ async fn start(settings: Settings) -> Client {
     client::start_rooted(handler, json!({"roots": {}})).await
 }
 
-/// The page of these paths. The cursor stands where rmcp keeps it; the byte transports put it there.
+/// A page with these paths. The cursor is in `_meta`, which rmcp keeps; the byte transports move it there.
 fn page(paths: &[&str], next: &str) -> Value {
     let mut page = roots(paths);
     page["_meta"] = json!({"rootward.dev/nextCursor": next});
@@ -43,9 +43,9 @@ async fn every_page_is_asked_for() {
     assert_eq!(client.reads(2, &stage.path("a/file")).await, "a");
 }
 
-/// Half a list gives nothing: the missing half may close what this one opens.
+/// An incomplete list gives no access: the missing pages may close what the others open.
 #[tokio::test]
-async fn pages_without_an_end_are_no_list() {
+async fn endless_pages_are_not_a_list() {
     let stage = Stage::new();
     let mut client = start(settings()).await;
     client.read(1, &stage.path("a/file")).await;
@@ -56,7 +56,7 @@ async fn pages_without_an_end_are_no_list() {
 }
 
 #[tokio::test]
-async fn a_list_that_changed_under_way_is_asked_for_anew() {
+async fn a_list_that_changes_between_pages_is_requested_again() {
     let stage = Stage::new();
     let mut client = start(settings()).await;
     client.read(1, &stage.path("b/file")).await;
@@ -69,7 +69,7 @@ async fn a_list_that_changed_under_way_is_asked_for_anew() {
     assert_eq!(client.reads(2, &stage.path("a/file")).await, "outside_roots");
 }
 
-/// The time for an answer is that of all its pages.
+/// The timeout applies to all pages together.
 #[tokio::test]
 async fn pages_have_one_timeout_between_them() {
     let stage = Stage::new();

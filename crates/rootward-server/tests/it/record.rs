@@ -1,4 +1,4 @@
-//! Every decision goes on record before it takes effect.
+//! Every decision is recorded before it takes effect.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +15,7 @@ use crate::require::Names;
 use crate::rooted::Files;
 use crate::stage::{Stage, settings};
 
-/// A log in memory that fails when it is told to.
+/// A log in memory that fails on request.
 #[derive(Clone, Default)]
 struct Log {
     lines: Arc<Mutex<Vec<u8>>>,
@@ -36,7 +36,7 @@ impl Write for Log {
 }
 
 impl Log {
-    /// What was recorded since the last look: code or `allow`, requester and path.
+    /// The events since the last call: code or `allow`, requester and path.
     fn news(&self) -> Vec<String> {
         let lines = std::mem::take(&mut *self.lines.lock().unwrap());
         let events = lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
@@ -75,10 +75,10 @@ async fn each_decision_is_recorded_once() {
     assert_eq!(log.news(), [format!("allow tools/call read {inside}")]);
     assert_eq!(client.reads(2, &outside).await, "outside_roots");
     assert_eq!(log.news(), [format!("outside_roots tools/call read {outside}")]);
-    // Decided in the body.
+    // The tool's body checks the path.
     assert_eq!(client.calls(3, "by_hand", json!({"path": outside})).await, "outside_roots");
     assert_eq!(log.news(), [format!("outside_roots tools/call by_hand {outside}")]);
-    // Refused by an act on grants that were both given: it would carry a closed place along.
+    // Both grants were given, but the rename is refused: it would move a closed place.
     let repository = stage.path("a/repository");
     std::fs::create_dir_all(format!("{repository}/.git/hooks")).unwrap();
     assert_eq!(client.calls(4, "rename", json!({"path": repository})).await, "restricted");
@@ -87,13 +87,13 @@ async fn each_decision_is_recorded_once() {
     assert_eq!(news[0], format!("allow tools/call rename {repository}"));
     assert_eq!(news[1], format!("allow tools/call rename {repository}.old"));
     assert!(news[2].starts_with("restricted tools/call rename"), "{news:?}");
-    // A call that decides nothing leaves no trace.
+    // A call without a decision is not recorded.
     client.call_as(5, "echo", json!({"path": outside})).await;
     client.said(5).await;
     assert_eq!(log.news(), [""; 0]);
 }
 
-/// However often a name is looked at, the argument is decided once.
+/// An argument is recorded once, however often the name is checked.
 #[tokio::test]
 async fn each_plain_argument_is_recorded_once() {
     let (stage, log) = (Stage::new(), Log::default());
@@ -102,7 +102,7 @@ async fn each_plain_argument_is_recorded_once() {
     client.answer_roots(roots(&[&stage.path("a")])).await;
     assert_eq!(client.said(1).await, "a");
     assert_eq!(log.news(), [format!("allow tools/call read {}", stage.path("a/file"))]);
-    // Shared as a guard reads it, and not as the system does.
+    // The guard finds `file` below the root; the system would open it in the working directory, which is not shared.
     assert_eq!(client.reads(2, "file").await, "outside_roots");
     assert_eq!(log.news(), ["outside_roots tools/call read file"]);
     client.call_as(3, "create", json!({"path": stage.path("a/new")})).await;
@@ -110,7 +110,7 @@ async fn each_plain_argument_is_recorded_once() {
     assert_eq!(log.news(), [format!("allow tools/call create {}", stage.path("a/new"))]);
 }
 
-/// A body that decides several paths and fails with the first that was refused.
+/// The body checks several paths and fails with the first refusal.
 #[tokio::test]
 async fn several_refusals_are_recorded_once_each() {
     let (stage, log) = (Stage::new(), Log::default());
@@ -122,7 +122,7 @@ async fn several_refusals_are_recorded_once_each() {
     assert_eq!(log.news(), [refused("b/file"), refused("b/none")]);
 }
 
-/// What is longer than any path is shown in part: neither the log nor the answer grows with what a peer makes up.
+/// Text longer than any path is truncated, so that a peer cannot inflate the log or the answer.
 #[tokio::test]
 async fn a_text_longer_than_any_path_is_not_repeated() {
     let (stage, log) = (Stage::new(), Log::default());
@@ -168,7 +168,7 @@ async fn without_a_record_there_is_no_access() {
     assert_eq!(client.reads(4, &stage.path("a/file")).await, "a");
 }
 
-/// Whoever keeps the log sees sessions apart.
+/// The log tells sessions apart.
 #[tokio::test]
 async fn sessions_are_told_apart() {
     #[derive(Default)]
@@ -193,9 +193,9 @@ async fn sessions_are_told_apart() {
     assert_eq!(*sessions.0.lock().unwrap(), ["1", "1", "2", "2"]);
 }
 
-/// In both eras, and where a path comes before any roots are known.
+/// In both eras, and if the client sends a path before any roots are known.
 #[tokio::test]
-async fn who_asks_whom_is_on_record() {
+async fn the_record_names_client_and_server() {
     let (stage, log) = (Stage::new(), Log::default());
     let own = Files::new().get_info().server_info.name;
     for (named, server) in [(None, own.as_str()), (Some("my server"), "my server")] {

@@ -1,4 +1,5 @@
-//! Tools whose paths are plain strings, held by `require_within_roots`. Their bodies use names, as the tools do that it is for.
+//! Tools whose paths are plain strings, checked by `require_within_roots`. Their bodies open files by path, like the
+//! tools that the attribute is made for.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -50,7 +51,7 @@ struct Several {
     target: Option<String>,
 }
 
-/// An author's own error, which knows nothing of refusals.
+/// An author's own error type, which knows nothing about refusals.
 struct Own(String);
 
 impl From<PathError> for Own {
@@ -165,7 +166,7 @@ impl Names {
         boxed(sources).await
     }
 
-    #[tool(description = "Has an item that is called as an argument is")]
+    #[tool(description = "Has an item with the name of an argument")]
     #[require_within_roots(path)]
     fn shadowed(&self, Parameters(One { path }): Parameters<One>) -> Answer {
         #[expect(non_upper_case_globals, reason = "the name of the argument")]
@@ -175,13 +176,13 @@ impl Names {
     }
 }
 
-/// The kinds of values that no tool has as it comes.
+/// Argument types that no tool can have.
 #[require_within_roots(names, target, system, owned)]
 fn borrowed(names: &[&Path], target: Option<&str>, system: &OsStr, owned: &OsString) -> Answer {
     Ok(String::new())
 }
 
-/// What `#[async_trait]` and its like make of a function.
+/// The signature that macros such as `#[async_trait]` produce.
 #[require_within_roots(sources)]
 fn boxed(sources: Vec<PathBuf>) -> std::pin::Pin<Box<dyn Future<Output = Answer> + Send>> {
     Box::pin(async move { Ok(sources.iter().map(|source| std::fs::read_to_string(source).unwrap()).collect()) })
@@ -223,7 +224,7 @@ impl ServerHandler for Names {
         Ok(ReadResourceResult::new(vec![ResourceContents::text(text, request.uri)]).into())
     }
 
-    #[expect(clippy::manual_async_fn, reason = "the long form is what is tried here")]
+    #[expect(clippy::manual_async_fn, reason = "this tests the long form")]
     #[require_within_roots(request.argument.value)]
     fn complete(
         &self,
@@ -356,7 +357,7 @@ async fn the_client_is_asked_and_the_body_runs_once() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_needs_no_roots() {
+async fn an_empty_argument_needs_no_roots() {
     let mut client = client::start(RootsService::new(settings()).install(Names::new()), json!({"roots": {}})).await;
     assert_eq!(client.calls(1, "join", json!({"sources": []})).await, "");
 }
@@ -382,7 +383,7 @@ async fn a_modern_call_comes_again_with_the_roots() {
     }
 }
 
-/// Requests that are no tool calls, for a path.
+/// Requests with a path that are not tool calls.
 fn others(path: &str) -> [(&'static str, Value); 4] {
     let argument = json!({"name": "path", "value": path});
     [
@@ -410,7 +411,7 @@ async fn prompts_resources_and_completions_are_held_too() {
         assert_eq!((&error["code"], &error["data"]["code"]), (&json!(-32602), &json!("outside_roots")), "{error}");
         assert_eq!(ran.load(Ordering::Relaxed), 1, "{method}");
     }
-    // And come again in the modern era.
+    // A modern client repeats them with the roots.
     let service = RootsService::new(settings());
     for (method, parameters) in others(&stage.path("a/file")).into_iter().take(3) {
         let mut client = client::connect(service.install(Names::new()));
@@ -437,7 +438,7 @@ async fn without_the_service_no_argument_passes() {
         tool("read", json!({"path": path})),
         tool("copy", json!({"path": path, "destination": path})),
         tool("own", json!({"path": path})),
-        // Nothing to check, and yet nobody who could.
+        // Refused although there is nothing to check.
         tool("join", json!({"sources": []})),
     ];
     calls.extend(others(&path));
@@ -461,7 +462,7 @@ async fn a_relative_path_must_be_shared_from_the_working_directory_too() {
         client.call_as(1, "read", json!({"path": path})).await;
         let message = client.receive().await;
         assert_eq!(said(&message), "outside_roots", "{path}");
-        // Where the server runs is no peer's business.
+        // A peer does not learn the server's working directory.
         assert_eq!(message["result"]["structuredContent"]["path"], path);
         assert!(!message.to_string().contains(here.to_str().unwrap()), "{message}");
     }
@@ -474,7 +475,7 @@ async fn a_relative_path_must_be_shared_from_the_working_directory_too() {
 }
 
 #[tokio::test]
-async fn a_home_is_not_what_the_system_reads() {
+async fn a_tilde_path_is_refused_because_the_system_does_not_expand_it() {
     let stage = Stage::new();
     let mut settings = settings();
     settings.guard.home = Some(stage.place().join("a"));
@@ -485,7 +486,7 @@ async fn a_home_is_not_what_the_system_reads() {
 }
 
 #[tokio::test]
-async fn what_is_made_by_name_is_not_made_through_a_link() {
+async fn a_file_is_not_created_through_a_link() {
     let stage = Stage::new();
     let (mut client, _) = sharing_a(&stage).await;
     for (link, target) in [("a/link", "b/file"), ("a/dangling", "b/new")] {
@@ -497,7 +498,7 @@ async fn what_is_made_by_name_is_not_made_through_a_link() {
 }
 
 #[tokio::test]
-async fn an_item_in_the_body_does_not_stand_in_for_an_argument() {
+async fn an_item_in_the_body_does_not_replace_an_argument() {
     let stage = Stage::new();
     let (mut client, ran) = sharing(&[env!("CARGO_MANIFEST_DIR")], RefusalForm::ToolError).await;
     assert_eq!(client.calls(1, "shadowed", json!({"path": stage.path("a/file")})).await, "outside_roots");

@@ -63,7 +63,7 @@ struct Plain {
     path: String,
 }
 
-#[expect(clippy::unused_self, clippy::needless_pass_by_value, reason = "the shape that the router asks for")]
+#[expect(clippy::unused_self, clippy::needless_pass_by_value, reason = "the router requires this signature")]
 #[tool_router]
 impl Files {
     pub(crate) fn new() -> Files {
@@ -168,7 +168,7 @@ impl ServerHandler for Files {
     }
 }
 
-/// Parameters read by hand, as a handler without a router does it.
+/// Parses the parameters, as a handler without a router does.
 fn read_one(arguments: Option<rmcp::model::JsonObject>) -> Result<String, ErrorData> {
     let arguments = Value::Object(arguments.unwrap_or_default());
     let One { path } =
@@ -258,7 +258,7 @@ async fn a_refusal_names_the_path_and_the_roots() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_a_protocol_error_where_the_author_prefers() {
+async fn a_refusal_is_a_protocol_error_if_the_author_prefers() {
     let stage = Stage::new();
     let mut settings = settings();
     settings.refusals = RefusalForm::ProtocolError;
@@ -279,7 +279,7 @@ async fn a_call_without_paths_costs_no_question_and_a_body_runs_once() {
     assert_eq!(client.calls(1, "echo", json!({"path": "x"})).await, "x");
     client.read(2, &stage.path("a/file")).await;
     let question = client.asked().await;
-    // While the client is asked, others go on.
+    // Other calls are served while the client is being asked.
     assert_eq!(client.calls(3, "echo", json!({"path": "y"})).await, "y");
     assert_eq!(ran.load(Ordering::Relaxed), 0);
     client.answer(question, roots(&[&stage.path("a")])).await;
@@ -360,7 +360,7 @@ async fn prompts_and_completions_are_refused_as_errors() {
     }
 }
 
-/// Some end while the client is being asked.
+/// Half of the sessions end while the client is being asked.
 #[tokio::test]
 async fn sessions_that_ended_leave_nothing_behind() {
     let stage = Stage::new();
@@ -376,7 +376,7 @@ async fn sessions_that_ended_leave_nothing_behind() {
             assert_eq!(client.said(1).await, "a");
         }
     }
-    // rmcp waits some seconds for calls that are still under way.
+    // rmcp waits some seconds for running calls.
     let mut patience = 0..3000;
     while Arc::strong_count(&ran) > 1 {
         assert!(patience.next().is_some(), "{} handlers left", Arc::strong_count(&ran) - 1);
@@ -409,7 +409,7 @@ async fn the_schema_says_what_a_path_is_for() {
     assert_eq!(schema("join")["$defs"]["Target"]["properties"]["path"], path("write"));
 }
 
-/// A client that is no fake: rmcp's own.
+/// A real client: rmcp's own.
 #[tokio::test]
 #[expect(deprecated, reason = "roots are deprecated in the protocol")]
 async fn with_the_client_of_the_sdk() {
@@ -440,7 +440,7 @@ async fn with_the_client_of_the_sdk() {
     }
 }
 
-/// On several threads rmcp may run a call before a notification that came first; the session hears them in order.
+/// On several threads rmcp may run a call before a notification that arrived first; the session handles them in order.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_change_is_heard_before_the_call_that_follows() {
     let stage = Stage::new();

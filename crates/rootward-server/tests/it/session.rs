@@ -1,4 +1,4 @@
-//! The roots of a legacy session, driven by a handler that uses [`Session`] by hand.
+//! The roots of a legacy session, with a handler that calls [`Session`] directly.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -62,7 +62,7 @@ async fn a_call_right_after_initialized_waits_for_the_roots() {
     client.read(1, &stage.path("a/file")).await;
     client.answer_roots(roots(&[&stage.path("a")])).await;
     assert_eq!(client.said(1).await, "a");
-    // Known by now: no other question.
+    // The roots are known now: no second question.
     assert_eq!(client.reads(2, &stage.path("b/file")).await, "outside_roots");
 }
 
@@ -99,7 +99,7 @@ async fn a_thousand_calls_cost_one_question_on_threads() {
 #[tokio::test]
 async fn a_root_that_was_taken_back_is_gone_for_the_next_call() {
     let stage = Stage::new();
-    // Goose declares nothing and sends `list_changed` all the same.
+    // Goose does not declare `listChanged` but sends the notification anyway.
     for capabilities in [with_roots(), json!({"roots": {}})] {
         let mut client = client::start(Reader::new(settings()), capabilities).await;
         client.read(1, &stage.path("a/file")).await;
@@ -123,7 +123,7 @@ async fn a_change_overtakes_the_answer_under_way() {
     let cancelled = client.receive().await;
     assert_eq!((&cancelled["method"], &cancelled["params"]["requestId"]), (&json!("notifications/cancelled"), &first));
     let second = client.asked().await;
-    // In reverse order: the older answer comes last, and changes nothing.
+    // In reverse order: the older answer arrives last and is ignored.
     client.answer(second, roots(&[&stage.path("b")])).await;
     client.answer(first, roots(&[&stage.path("a")])).await;
     assert_eq!(client.said(1).await, "outside_roots");
@@ -148,7 +148,7 @@ async fn sessions_do_not_see_each_others_roots() {
 }
 
 #[tokio::test]
-async fn a_client_that_never_answers_costs_the_timeout_and_is_told() {
+async fn a_client_that_never_answers_costs_the_timeout_and_gets_a_cancellation() {
     let stage = Stage::new();
     let mut settings = settings();
     settings.policy.timeout = Duration::from_millis(50);
@@ -160,14 +160,14 @@ async fn a_client_that_never_answers_costs_the_timeout_and_is_told() {
     assert_eq!(cancelled["method"], "notifications/cancelled");
     assert_eq!(cancelled["params"]["requestId"], question);
     assert_eq!(client.said(1).await, "roots_failed");
-    // Too late; and the next call is answered at once.
+    // The answer comes too late; the next call is answered at once.
     client.answer(question, roots(&[&stage.path("a")])).await;
     assert_eq!(client.reads(2, &stage.path("a/file")).await, "roots_failed");
 }
 
-/// However an author says "for ever", it is no time that a clock can be set to.
+/// An author may set an infinite time, although no timer can be set to it.
 #[tokio::test]
-async fn times_without_end() {
+async fn infinite_times_are_accepted() {
     let stage = Stage::new();
     let mut settings = settings();
     settings.policy.timeout = Duration::MAX;
@@ -179,7 +179,7 @@ async fn times_without_end() {
 }
 
 #[tokio::test]
-async fn a_silent_client_holds_no_call_that_needs_no_roots() {
+async fn a_silent_client_does_not_delay_calls_that_need_no_roots() {
     let stage = Stage::new();
     let mut client = client::start(Reader::new(settings()), with_roots()).await;
     client.read(1, &stage.path("a/file")).await;
@@ -189,7 +189,7 @@ async fn a_silent_client_holds_no_call_that_needs_no_roots() {
 }
 
 #[tokio::test]
-async fn errors_and_answers_that_are_no_list() {
+async fn errors_and_answers_that_are_not_a_list() {
     let stage = Stage::new();
     for answer in [
         json!({"error": {"code": -32601, "message": "Method not found"}}),
@@ -207,7 +207,7 @@ async fn errors_and_answers_that_are_no_list() {
         client.send(message).await;
         assert_eq!(client.said(1).await, "roots_failed", "{answer}");
         tokio::time::sleep(settings().policy.retry_after).await;
-        // Asked again with the next call, which does not wait; the call after that profits.
+        // The next call asks again but does not wait; the call after it sees the roots.
         client.read(2, &stage.path("a/file")).await;
         let question = client.asked().await;
         assert_eq!(client.said(2).await, "roots_failed");
@@ -231,19 +231,19 @@ async fn a_bad_entry_costs_the_good_ones_nothing() {
 }
 
 #[tokio::test]
-async fn the_operator_stands_in_for_a_client_without_roots() {
+async fn the_operators_roots_serve_a_client_without_roots() {
     let stage = Stage::new();
     let root = Root::from_path(stage.path("a"), Origin::Flag).unwrap();
     let mut settings = settings();
     settings.sources.ceiling = RootSet::place_ambient([root], &Validation::new(None));
     let mut client = client::start(Reader::new(settings.clone()), json!({})).await;
     assert_eq!(client.reads(1, &stage.path("a/file")).await, "a");
-    // A client's roots are held to the ceiling.
+    // The ceiling limits a client's roots.
     let mut client = client::start(Reader::new(settings.clone()), with_roots()).await;
     client.read(1, &stage.path("b/file")).await;
     client.answer_roots(roots(&[stage.place().to_str().unwrap()])).await;
     assert_eq!(client.said(1).await, "outside_roots");
-    // Strict: nobody stands in.
+    // Strict: only the client's roots count.
     settings.policy.follow = Follow::Strict;
     let mut client = client::start(Reader::new(settings), json!({})).await;
     assert_eq!(client.reads(1, &stage.path("a/file")).await, "no_roots");
@@ -269,7 +269,7 @@ async fn a_link_that_moved_is_seen_when_its_root_is_sent_again() {
 }
 
 #[tokio::test]
-async fn the_author_can_ask_anew_and_be_told() {
+async fn the_author_can_refresh_and_subscribe() {
     let stage = Stage::new();
     let session = RootsService::new(settings()).session();
     let mut news = session.subscribe();
@@ -312,7 +312,7 @@ async fn after_a_change_the_cached_roots_are_unknown_until_the_refresh_is_done()
     client.list_changed().await;
     client.read(2, &stage.path("b/file")).await;
     let question = client.asked().await;
-    // Announced and asked: what is known by now is out of date.
+    // The client announced a change and was asked: the cached roots are out of date.
     assert_eq!((shared(&session), session.path_in_roots(stage.path("a"))), (None, None));
     client.answer(question, roots(&[&stage.path("b")])).await;
     assert_eq!(client.said(2).await, "b");
@@ -320,9 +320,9 @@ async fn after_a_change_the_cached_roots_are_unknown_until_the_refresh_is_done()
     assert_eq!(session.path_in_roots(stage.path("a")), Some(false));
 }
 
-/// The call that sent the question goes away; another takes the answer.
+/// The call that sent the question ends; another call gets the answer.
 #[tokio::test]
-async fn a_flight_outlives_the_call_that_began_it() {
+async fn a_question_outlives_the_call_that_sent_it() {
     struct Dropped(Session);
     impl ServerHandler for Dropped {
         async fn call_tool(

@@ -1,4 +1,4 @@
-//! A client that stalls, by not answering or by not reading, holds up itself and nobody else.
+//! A client that stalls, by not answering or by not reading, delays only itself.
 
 use rootward_server::RootsService;
 use rootward_testkit::client::{DuplexClient, PATIENCE, message};
@@ -14,7 +14,7 @@ fn echo(id: usize) -> Value {
     message::request(id, "tools/call", message::call("echo", json!({"path": "x"})))
 }
 
-/// A session of its own shares `a` and reads from it.
+/// Checks that a second session can share `a` and read from it.
 async fn another_session_is_served(service: &RootsService, stage: &Stage) {
     let capabilities = json!({"roots": {"listChanged": true}});
     let mut other = client::start_rooted(service.install(Files::new()), capabilities).await;
@@ -32,7 +32,7 @@ async fn another_http_session_is_served(endpoint: &http::Endpoint, stage: &Stage
 }
 
 #[tokio::test]
-async fn a_client_that_never_answers_holds_no_other_call() {
+async fn a_client_that_never_answers_delays_no_other_call() {
     let stage = Stage::new();
     let service = RootsService::new(settings());
     let capabilities = json!({"roots": {"listChanged": true}});
@@ -49,13 +49,13 @@ async fn a_client_that_never_answers_holds_no_other_call() {
 }
 
 #[tokio::test]
-async fn a_client_that_stops_reading_holds_no_other_session() {
+async fn a_client_that_stops_reading_delays_no_other_session() {
     const CALLS: usize = 500;
     let stage = Stage::new();
     let service = RootsService::new(settings());
     let handler = service.install(Files::new());
     let stalled = client::begin(client::connect_with_room(handler, 1 << 10), json!({"roots": {}})).await;
-    // More than the room for answers holds: the server cannot get rid of them.
+    // More answers than fit into the buffer: the server cannot send them all.
     let DuplexClient { mut lines, mut write, .. } = stalled;
     let writing = tokio::spawn(async move {
         for id in 0..CALLS {
@@ -64,7 +64,7 @@ async fn a_client_that_stops_reading_holds_no_other_session() {
         write
     });
     another_session_is_served(&service, &stage).await;
-    // When it reads at last, nothing was lost.
+    // When the client finally reads, no answer is lost.
     let mut answered = Vec::new();
     for _ in 0..CALLS {
         let line = tokio::time::timeout(PATIENCE, lines.next_line()).await.unwrap().unwrap().unwrap();
@@ -76,7 +76,7 @@ async fn a_client_that_stops_reading_holds_no_other_session() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_client_that_never_answers_holds_no_other_call_over_http() {
+async fn a_client_that_never_answers_delays_no_other_call_over_http() {
     let stage = Stage::new();
     let endpoint = http::endpoint(&RootsService::new(settings()));
     let mut silent = http::Client::start(endpoint.clone()).await;
@@ -87,13 +87,13 @@ async fn a_client_that_never_answers_holds_no_other_call_over_http() {
         assert_eq!(said(&http::next(&mut call).await), "x");
     }
     another_http_session_is_served(&endpoint, &stage).await;
-    // The call was only held.
+    // The delayed call still gets its answer.
     silent.answer(&question, roots(&[&stage.path("a")])).await;
     assert_eq!(said(&http::next(&mut held).await), "a");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_stream_that_nobody_reads_holds_no_other_call_over_http() {
+async fn a_stream_that_nobody_reads_delays_no_other_call_over_http() {
     let stage = Stage::new();
     let endpoint = http::endpoint(&RootsService::new(settings()));
     let mut stalled = http::Client::start(endpoint.clone()).await;
@@ -104,7 +104,7 @@ async fn a_stream_that_nobody_reads_holds_no_other_call_over_http() {
         assert_eq!(said(&http::next(&mut call).await), "x");
     }
     another_http_session_is_served(&endpoint, &stage).await;
-    // Read at last: the question is there, and the call goes on.
+    // Now the client reads the stream: the question is there, and the call continues.
     let mut held = unread();
     stalled.answer_on(&mut held, roots(&[&stage.path("a")])).await;
     assert_eq!(said(&http::next(&mut held).await), "a");

@@ -1,8 +1,8 @@
-//! The design's state table through the wire: what the client says in, which files can be read out.
+//! The state table of the design, tested over the wire: for each state of the client, which files can be read.
 //!
-//! A row is a line: what the client says last, what it said before, who else names roots, the settings, then which places can be
-//! read and what the others are refused with. Places are directories beside each other, named for who would open them; `inner`
-//! lies in `ceiling`. The client's list, where it is good, names `client` and `inner`.
+//! Each line is a row: the client's last answer, its answer before that, who else names roots, the settings, the places
+//! that can be read, and the code that refuses the others. Places are sibling directories, named after the source that
+//! opens them; `inner` is inside `ceiling`. A valid client list names `client` and `inner`.
 
 use std::time::Duration;
 
@@ -136,7 +136,7 @@ impl<'a> Row<'a> {
         Row { state, before, sources: words(sources), settings: words(settings), open: words(open), others }
     }
 
-    /// Whether the place is to be open.
+    /// Whether the row expects the place to be open.
     fn opens(&self, place: &str) -> bool {
         let name = place.rsplit('/').next();
         self.open.iter().any(|open| *open == "all" || Some(*open) == name)
@@ -170,7 +170,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// What the client answers in this state; `None` is nothing.
+/// The client's answer in this state; `None` if it does not answer.
 fn answer(state: &str, top: &TempDir) -> Option<Value> {
     let uri = |place: &str| json!({"uri": format!("file://{}", top.path().join(place).display())});
     match state {
@@ -196,7 +196,7 @@ impl Talk<'_> {
         self.top.path().join(place).join("file").to_str().unwrap().to_owned()
     }
 
-    /// Reads the file of a place; questions on the way are answered as the state says. `None` is no answer within 5 s.
+    /// Reads the file of a place, and answers questions according to the state. `None` means no answer within 5 s.
     async fn read(&mut self, place: &str, state: &str) -> Option<String> {
         self.client.read(place, &self.file(place)).await;
         let mut patience = Duration::from_secs(5);
@@ -240,27 +240,27 @@ async fn check(line: &str) -> Result<(), String> {
         talk.client.list_changed().await;
     }
     talk.asked = false;
-    // The first call waits for what the client says; from the second on it is known.
+    // The first call waits for the client's answer; later calls do not.
     let first = talk.read("outside", row.state).await;
     if row.others == "waits" {
         return match first {
             None if talk.asked => Ok(()),
-            other => Err(format!("`outside`: {other:?} rather than to wait")),
+            other => Err(format!("`outside`: expected the call to wait, got {other:?}")),
         };
     }
-    // A call that arrived with `list_changed` is overdue just before the question is.
+    // A call that arrived together with `list_changed` times out just before the question does.
     tokio::time::sleep(Duration::from_secs(1)).await;
     for place in PLACES {
         let said = talk.read(place, row.state).await;
         let expect = if row.opens(place) { place } else { row.others };
         if said.as_deref() != Some(expect) {
-            return Err(format!("`{place}`: {said:?} rather than `{expect}`"));
+            return Err(format!("`{place}`: expected `{expect}`, got {said:?}"));
         }
     }
     Ok(())
 }
 
-/// Time stands still while anything is left to do, so that waiting costs nothing.
+/// The clock is paused, so that waiting takes no time.
 #[tokio::test(start_paused = true)]
 async fn every_row_of_the_state_table() {
     let (mut rows, mut failures) = (0, Vec::new());
@@ -271,5 +271,5 @@ async fn every_row_of_the_state_table() {
         }
     }
     println!("{rows} rows");
-    assert!(rows > 0 && failures.is_empty(), "{} of {rows} rows:\n{}", failures.len(), failures.join("\n"));
+    assert!(rows > 0 && failures.is_empty(), "{} of {rows} rows failed:\n{}", failures.len(), failures.join("\n"));
 }

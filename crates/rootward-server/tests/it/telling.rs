@@ -1,4 +1,5 @@
-//! What a handler and a model are told: the resource, the sentence, pages of the list, what is known without waiting.
+//! What handlers and models learn about the roots: the resource, the instructions, pages of the list, and the cached
+//! roots.
 
 use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock};
 use rmcp::service::{RequestContext, RoleServer};
@@ -12,7 +13,7 @@ use crate::modern;
 use crate::rooted::Files;
 use crate::stage::{Stage, settings};
 
-/// Tools that tell what is known, without needing it.
+/// Tools that report the roots, cached or requested.
 struct Teller;
 
 impl ServerHandler for Teller {
@@ -59,7 +60,7 @@ async fn page(client: &mut Client, cursor: Option<&str>) -> Value {
 }
 
 #[tokio::test]
-async fn what_is_known_without_waiting() {
+async fn cached_roots_and_paths() {
     let stage = Stage::new();
     let (mut client, list) = start(2, &stage).await;
     let check = async |client: &mut Client, tool: &str, path: &str, expect: &str| {
@@ -73,7 +74,7 @@ async fn what_is_known_without_waiting() {
     check(&mut client, "cached", "", "2").await;
     check(&mut client, "inside", &stage.path("a/000/new"), "Some(true)").await;
     check(&mut client, "inside", &stage.path("a"), "Some(false)").await;
-    // Told that they changed: what was known is out of date.
+    // After `list_changed` the cached roots are out of date.
     client.list_changed().await;
     check(&mut client, "cached", "", "none").await;
     check(&mut client, "inside", &stage.path("a/000"), "None").await;
@@ -107,7 +108,7 @@ async fn the_list_is_read_in_pages_of_one_version() {
     let malformed = page(&mut client, Some("nonsense")).await;
     assert_eq!(malformed, json!({"code": -32602, "message": "Malformed cursor for roots/list"}));
 
-    // The roots change, and the cursor with them.
+    // The roots change, so the cursor is stale.
     let cursor = first["nextCursor"].as_str().unwrap().to_owned();
     client.list_changed().await;
     client.call_as("page", "page", json!({"cursor": cursor})).await;
@@ -122,7 +123,7 @@ async fn the_list_is_read_in_pages_of_one_version() {
 }
 
 #[tokio::test]
-async fn a_model_can_read_what_is_in_force() {
+async fn a_model_can_read_the_current_roots() {
     let stage = Stage::new();
     let service = RootsService::new(settings());
     let handler = service.install(Files::new()).with_roots_resource();
@@ -162,15 +163,15 @@ async fn get_roots_shows_roots_of_other_schemes() {
     };
     let mut list = roots(&[&stage.path("a")]);
     list["roots"].as_array_mut().unwrap().insert(0, json!({"uri": "https://api.example.com/v1/", "name": "API"}));
-    let told = read(list).await;
-    assert_eq!((&told["state"], &told["rootsCount"]), (&json!("ready"), &json!(2)));
-    assert_eq!(told["roots"][1], json!({"uri": "https://api.example.com/v1/", "name": "API", "access": []}));
-    assert_eq!(told["filePaths"], json!([stage.path("a")]));
-    let told = read(json!({"roots": [{"uri": "https://api.example.com/v1/"}]})).await;
-    assert_eq!((&told["state"], &told["rootsCount"], &told["filePaths"]), (&json!("unusable"), &json!(1), &json!([])));
+    let seen = read(list).await;
+    assert_eq!((&seen["state"], &seen["rootsCount"]), (&json!("ready"), &json!(2)));
+    assert_eq!(seen["roots"][1], json!({"uri": "https://api.example.com/v1/", "name": "API", "access": []}));
+    assert_eq!(seen["filePaths"], json!([stage.path("a")]));
+    let seen = read(json!({"roots": [{"uri": "https://api.example.com/v1/"}]})).await;
+    assert_eq!((&seen["state"], &seen["rootsCount"], &seen["filePaths"]), (&json!("unusable"), &json!(1), &json!([])));
 }
 
-/// The handler has no resources of its own, and the wrapper declares them for it.
+/// The handler has no resources; the wrapper declares them.
 #[tokio::test]
 async fn an_unknown_resource_is_not_an_unknown_method() {
     let service = RootsService::new(settings());
@@ -187,7 +188,7 @@ async fn an_unknown_resource_is_not_an_unknown_method() {
     assert_eq!(client.receive().await["error"]["code"], -32602);
 }
 
-/// A modern request is a session of its own, and cursors go from one to the next.
+/// Each modern request is a separate session, and a cursor of one is used in the next.
 #[tokio::test]
 async fn a_modern_cursor_is_good_for_one_list() {
     let stage = Stage::new();
@@ -214,9 +215,9 @@ async fn a_modern_cursor_is_good_for_one_list() {
     assert_eq!(error["data"]["received"], first["generation"]);
 }
 
-/// The handler's own resources stay as they are, and without the author's wish there is no other.
+/// Unless the author asks for the resource, only the handler's own resources are listed.
 #[tokio::test]
-async fn the_resource_is_offered_only_where_the_author_wants_it() {
+async fn the_resource_is_offered_only_if_the_author_wants_it() {
     let service = RootsService::new(settings());
     let mut client = client::start_rooted(service.install(Files::new()), json!({})).await;
     client.send(message::request(1, "resources/list", Value::Null)).await;
@@ -242,23 +243,23 @@ async fn a_modern_client_reads_it_in_two_rounds() {
     assert_eq!(text["filePaths"], json!([stage.path("b")]));
 }
 
-/// Whoever subscribed is told of a change although no call asks for it.
+/// A subscriber is notified of a change even if no call needs the roots.
 #[tokio::test]
 async fn a_subscriber_is_told_without_a_call() {
     let stage = Stage::new();
     let handler = RootsService::new(settings()).install(Files::new());
-    let mut told = handler.session().subscribe();
+    let mut updates = handler.session().subscribe();
     let mut client = client::start_rooted(handler, json!({"roots": {"listChanged": true}})).await;
     client.read(1, &stage.path("a/file")).await;
     client.answer_roots(roots(&[&stage.path("a")])).await;
     client.said(1).await;
-    let paths = |told: &mut tokio::sync::watch::Receiver<Option<rootward_server::Roots>>| {
-        let roots = told.borrow_and_update().clone().unwrap();
+    let paths = |updates: &mut tokio::sync::watch::Receiver<Option<rootward_server::Roots>>| {
+        let roots = updates.borrow_and_update().clone().unwrap();
         roots.list().iter().map(|placed| placed.root.path.to_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    assert_eq!(paths(&mut told), [stage.path("a")]);
+    assert_eq!(paths(&mut updates), [stage.path("a")]);
     client.list_changed().await;
     client.answer_roots(roots(&[&stage.path("b")])).await;
-    told.changed().await.unwrap();
-    assert_eq!(paths(&mut told), [stage.path("b")]);
+    updates.changed().await.unwrap();
+    assert_eq!(paths(&mut updates), [stage.path("b")]);
 }

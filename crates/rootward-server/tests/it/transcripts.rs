@@ -1,7 +1,7 @@
 //! The wire transcripts, played against a handler behind the service.
 //!
-//! Time is the runtime's, and stands still while anything is left to do: a transcript keeps to the real times of the
-//! protocol and costs none of them.
+//! The runtime's clock is paused while there is work, so transcripts use the protocol's real timeouts without waiting
+//! for them.
 
 use std::io;
 use std::rc::Rc;
@@ -24,7 +24,7 @@ use crate::client::{self, Client};
 use crate::modern::Asking;
 use crate::rooted::Files;
 
-/// The handler of the transcripts: files, and two tools with rounds of their own.
+/// The handler of the transcripts: files, and two tools that ask the client something themselves.
 struct Stage(Files);
 
 impl ServerHandler for Stage {
@@ -76,7 +76,7 @@ impl ServerHandler for Stage {
     }
 }
 
-/// What a transcript is played against: one service while the settings are the same.
+/// The server that a transcript is played against: one service as long as the settings stay the same.
 struct Rooted {
     runtime: Rc<Runtime>,
     service: Option<(transcript::Settings, RootsService)>,
@@ -105,7 +105,7 @@ fn service(settings: &transcript::Settings) -> RootsService {
 
 impl Server for Rooted {
     fn connect(&mut self, settings: &transcript::Settings) -> io::Result<Box<dyn Line>> {
-        // A session reads the clock when it is made, and that is the runtime's.
+        // A new session reads the runtime's clock.
         let _entered = self.runtime.enter();
         let service = match self.service.take() {
             Some((made_with, service)) if made_with == *settings => service,
@@ -124,8 +124,8 @@ struct Wire {
 
 impl Line for Wire {
     fn send(&mut self, frame: &str) -> io::Result<()> {
-        // What `serve_stdio` and `RootsService::http` do before rmcp reads a frame. Neither can be had without a process or a socket, and
-        // over rmcp's own transport, as here, the cursor of a page is lost.
+        // `serve_stdio` and `RootsService::http` do this before rmcp reads a frame. They need a process or a socket;
+        // rmcp's own transport, which is used here, loses the cursor of a page.
         let frame = keep_next_cursor(frame.as_bytes()).unwrap_or_else(|| frame.as_bytes().to_vec());
         self.runtime.block_on(
             self.client.write.write_all(
@@ -154,7 +154,7 @@ impl Line for Wire {
 }
 
 #[test]
-fn every_transcript_is_kept_to() {
+fn every_transcript_plays_as_written() {
     let report = transcript::play_all(Side::Library, |transcript| transcript::play(transcript, &mut Rooted::new()));
     let report = report.unwrap();
     println!("{report}");

@@ -1,4 +1,4 @@
-//! The client of the benchmarks: questions and answers over pipes, with reads that block and answers that nobody parses.
+//! The client of the benchmarks: requests and responses over pipes, with blocking reads, and without parsing responses.
 
 use std::error::Error;
 use std::fmt;
@@ -14,10 +14,10 @@ use crate::client::message;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// Where the members of an envelope are looked for: what it carries may be long.
+/// How many bytes at each end of a message to search for the members of its envelope. The payload may be long.
 const ENVELOPE: usize = 100;
 
-/// A conversation with a server, or with what stands before it.
+/// A session with a server, or with a proxy in front of it.
 #[derive(Debug)]
 pub struct Client {
     child: Child,
@@ -25,13 +25,13 @@ pub struct Client {
     output: BufReader<ChildStdout>,
     question: Vec<u8>,
     answer: Vec<u8>,
-    /// What it answers to `roots/list`.
+    /// The result for `roots/list`.
     roots: String,
     last: u64,
 }
 
 impl Client {
-    /// Starts a command and greets what it starts. If asked, the client shares `root`.
+    /// Starts a command and performs the handshake. The client answers `roots/list` with `root`.
     pub fn begin(command: &mut Command, root: &Path) -> Outcome<Client> {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
         let (input, output) = (child.stdin.take(), child.stdout.take());
@@ -39,7 +39,7 @@ impl Client {
         let mut client = Client {
             child,
             input,
-            // As much as a pipe holds.
+            // The capacity of a pipe.
             output: BufReader::with_capacity(1 << 16, output),
             question: Vec::new(),
             answer: Vec::new(),
@@ -61,7 +61,7 @@ impl Client {
         self.send(format_args!("{}", message::notification("notifications/initialized", Value::Null)))
     }
 
-    /// One question and its answer.
+    /// Sends a request and returns the response.
     pub fn ask(&mut self, method: &str, params: &str) -> Outcome<&[u8]> {
         self.last += 1;
         let id = self.last;
@@ -70,7 +70,7 @@ impl Client {
         loop {
             self.answer.clear();
             if self.output.read_until(b'\n', &mut self.answer)? == 0 {
-                return Err("the server is gone".into());
+                return Err("the server closed the connection".into());
             }
             let line = &self.answer;
             let ends = [&line[..line.len().min(ENVELOPE)], &line[line.len().saturating_sub(ENVELOPE)..]];
@@ -91,34 +91,34 @@ impl Client {
         Ok(self.input.write_all(&self.question)?)
     }
 
-    /// Calls a tool whose answer must hold `expected`, to see that it is called at all.
+    /// Calls a tool and checks that the response contains `expected`, so that the call really works.
     pub fn try_call(&mut self, params: &str, expected: &str) -> Outcome<()> {
         let answer = self.ask("tools/call", params)?;
         if memmem::find(answer, expected.as_bytes()).is_some() {
             return Ok(());
         }
         let shown = String::from_utf8_lossy(&answer[..answer.len().min(400)]);
-        Err(format!("the server answered otherwise: {}", shown.trim()).into())
+        Err(format!("unexpected response: {}", shown.trim()).into())
     }
 
-    /// The process that was started.
+    /// The id of the process.
     pub fn process(&self) -> u32 {
         self.child.id()
     }
 
-    /// The memory of that process in bytes, by the kernel's name for a measure of it, such as `Rss` (`proc_pid_smaps(5)`).
+    /// The memory of the process in bytes. `measure` is the kernel's name, such as `Rss` (`proc_pid_smaps(5)`).
     pub fn memory(&self, measure: &str) -> Outcome<u64> {
         memory_of(self.process(), measure)
     }
 
-    /// How many processes the first thread of that process has started and not yet buried.
+    /// The number of child processes of its first thread that are not yet reaped.
     pub fn count_children(&self) -> Outcome<usize> {
         let process = self.process();
         let children = fs::read_to_string(format!("/proc/{process}/task/{process}/children"))?;
         Ok(children.split_whitespace().count())
     }
 
-    /// Has the server end by itself.
+    /// Closes stdin and waits for the server to exit.
     pub fn end(self) -> Outcome<()> {
         let Client { mut child, input, .. } = self;
         drop(input);
@@ -127,7 +127,7 @@ impl Client {
     }
 }
 
-/// The memory of a process in bytes, by the kernel's name for a measure of it (`proc_pid_smaps(5)`).
+/// The memory of a process in bytes. `measure` is the kernel's name (`proc_pid_smaps(5)`).
 pub(super) fn memory_of(process: u32, measure: &str) -> Outcome<u64> {
     let rollup = fs::read_to_string(format!("/proc/{process}/smaps_rollup"))?;
     let line = rollup.lines().find_map(|line| line.strip_prefix(measure)?.strip_prefix(':'));

@@ -1,4 +1,4 @@
-//! The machine: one core for what is short, all of them for what is parallel, and its description.
+//! The machine: one core for short operations, all cores for parallel ones, and its description.
 
 use std::error::Error;
 use std::fs;
@@ -7,11 +7,11 @@ use std::path::Path;
 use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-/// The cores that were allowed before.
+/// The cores that were allowed before pinning.
 #[derive(Debug)]
 pub struct Pinned(CpuSet);
 
-/// Pins this thread, and every process it starts, to one core: on several, a wake-up costs more than what is measured.
+/// Pins this thread and every process it starts to one core. Across cores, a wake-up costs more than the measured operation.
 pub fn pin_to_one() -> Result<Pinned, Errno> {
     let allowed = sched_getaffinity(None)?;
     let last = (0..CpuSet::MAX_CPU).rev().find(|core| allowed.is_set(*core)).ok_or(Errno::NODEV)?;
@@ -22,17 +22,17 @@ pub fn pin_to_one() -> Result<Pinned, Errno> {
 }
 
 impl Pinned {
-    /// Gives all cores back.
+    /// Allows all cores again.
     pub fn release(self) -> Result<(), Errno> {
         sched_setaffinity(None, &self.0)
     }
 }
 
-/// The machine in words, without its name.
+/// A description of the machine, without its host name.
 pub fn machine(top: &Path) -> Result<String, Box<dyn Error>> {
     let cores = sched_getaffinity(None)?.count();
     let release = fs::read_to_string("/proc/sys/kernel/osrelease")?;
-    // What follows the dash is the builder's own.
+    // The part after the dash is specific to the distribution.
     let release = release.trim().split('-').next().unwrap_or_default();
     let processors = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = processors.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));

@@ -1,4 +1,4 @@
-//! The smallest MCP server: the benchmark itself with another argument, so that the server is not what is measured.
+//! The smallest MCP server: the benchmark itself with another argument. It is small so that the benchmark does not measure it.
 
 use std::error::Error;
 use std::io::{BufRead, Write};
@@ -6,13 +6,13 @@ use std::io::{BufRead, Write};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// The argument that makes a benchmark the server.
+/// The argument that starts a benchmark as the server.
 pub const SERVE: &str = "--serve";
 
-/// How long the text is that `big` and `ready` answer with.
+/// The length of the text that `big` and `ready` return.
 pub const BIG: usize = 1_000_000;
 
-/// A server in Node that answers every call with such a text, for `node -e`.
+/// A server for `node -e` that answers every call with such a text.
 pub const NODE: &str = "
 const text = ('x'.repeat(79) + '\\n').repeat(12500);
 const results = {
@@ -60,11 +60,11 @@ struct Arguments<'l> {
     path: Option<&'l RawValue>,
 }
 
-/// Answers each line until there are no more.
+/// Answers each line until the end of stdin.
 pub fn serve() -> Result<(), Box<dyn Error>> {
     let (mut questions, mut answers) = (std::io::stdin().lock(), std::io::stdout().lock());
     let tools = TOOLS.replace('\n', "");
-    // Lines of text, as a file has them.
+    // Lines of text, like a file.
     let line = "Each line of this text is as long as a line of a program may be, and no longer.\n";
     let big = line.repeat(BIG.div_ceil(line.len()));
     let ready = serde_json::to_string(&big)?;

@@ -1,5 +1,5 @@
-//! The client of the benchmarks over HTTP: a legacy session on a connection that stays open, with reads that block and answers that
-//! nobody parses.
+//! The client of the benchmarks over HTTP: a legacy session on a keep-alive connection, with blocking reads, and without parsing
+//! responses.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -15,21 +15,21 @@ use crate::client::message;
 #[derive(Debug)]
 pub struct Session {
     connection: Kept,
-    /// For answers to the server's questions, while the first connection waits for an answer. Opened when it is needed.
+    /// Sends responses to the server's requests while the first connection waits. Opened on first use.
     second: Option<Kept>,
     endpoint: Endpoint,
     path: &'static str,
-    /// The head of a request, up to its length.
+    /// The head of a request, up to `content-length`.
     head: String,
     request: Vec<u8>,
     answer: Vec<u8>,
-    /// The session's answer to `roots/list`.
+    /// The result for `roots/list`.
     roots: String,
     last: u64,
 }
 
 impl Session {
-    /// Connects and greets the server. If asked, the client shares `root`.
+    /// Connects and performs the handshake. The client answers `roots/list` with `root`.
     pub fn begin(endpoint: &Endpoint, path: &'static str, root: &Path) -> io::Result<Session> {
         let session = Session {
             connection: Kept::open(endpoint.address)?,
@@ -45,7 +45,7 @@ impl Session {
         session.another()
     }
 
-    /// Begins another session on the same connections. The server keeps the one before.
+    /// Begins another session on the same connections. The server keeps the previous one.
     pub fn another(mut self) -> io::Result<Session> {
         let Endpoint { address, token } = &self.endpoint;
         self.head = format!(
@@ -64,23 +64,23 @@ impl Session {
         Ok(self)
     }
 
-    /// One question and its answer: a JSON document, or the events of a stream.
+    /// Sends a request and returns the response: a JSON document, or the events of a stream.
     pub fn ask(&mut self, method: &str, params: &str) -> io::Result<&[u8]> {
         self.exchange(method, params)?;
         Ok(&self.answer)
     }
 
-    /// Calls a tool whose answer must hold `expected`.
+    /// Calls a tool and checks that the response contains `expected`.
     pub fn call(&mut self, params: &str, expected: &str) -> io::Result<usize> {
         let answer = self.ask("tools/call", params)?;
         if memmem::find(answer, expected.as_bytes()).is_some() {
             return Ok(answer.len());
         }
         let shown = String::from_utf8_lossy(&answer[..answer.len().min(400)]);
-        Err(io::Error::other(format!("the server answered otherwise: {}", shown.trim())))
+        Err(io::Error::other(format!("unexpected response: {}", shown.trim())))
     }
 
-    /// Asks, reads the whole answer, and gives back the session that its head names.
+    /// Sends a request, reads the whole response, and returns the session id in its head.
     fn exchange(&mut self, method: &str, params: &str) -> io::Result<Option<String>> {
         self.last += 1;
         let id = self.last;
@@ -96,7 +96,7 @@ impl Session {
             if memmem::find(new, br#""method":"roots/list""#).is_none() {
                 continue;
             }
-            // Only up to the last whole line: the rest has not arrived.
+            // Only up to the last complete line; the rest has not arrived.
             let Some(end) = memchr::memrchr(b'\n', new) else { continue };
             let new = String::from_utf8_lossy(&new[..end]).into_owned();
             looked += end + 1;
@@ -108,13 +108,13 @@ impl Session {
             return Err(io::Error::other(format!("status {status}: {}", String::from_utf8_lossy(&self.answer))));
         }
         if memmem::find(&self.answer, format!(r#""id":{id}"#).as_bytes()).is_none() {
-            return Err(io::Error::other("this is not the answer"));
+            return Err(io::Error::other("the response has another id"));
         }
         Ok(session)
     }
 
     fn answer_question(&mut self, data: &str) -> io::Result<()> {
-        // An event may have no data: its id is for a client that comes back.
+        // An event may have no data, only an id for clients that reconnect.
         let Ok(question) = serde_json::from_str::<Value>(data) else { return Ok(()) };
         if question["method"] != "roots/list" {
             return Ok(());
@@ -131,31 +131,31 @@ impl Session {
     }
 }
 
-/// A request in one piece.
+/// Writes a whole request, so that one write can send it.
 fn frame(into: &mut Vec<u8>, head: &str, body: &str) -> io::Result<()> {
     write!(into, "{head}content-length: {}\r\n\r\n{body}", body.len())
 }
 
-/// The head of an answer.
+/// The head of a response.
 struct Head {
     status: u16,
     left: Left,
     session: Option<String>,
 }
 
-/// What is left of a body.
+/// The unread rest of a body.
 enum Left {
     Bytes(usize),
     Chunks,
     Nothing,
 }
 
-/// A connection that stays open, and what was read from it.
+/// A keep-alive connection with its read buffer.
 #[derive(Debug)]
 struct Kept {
     stream: TcpStream,
     read: Vec<u8>,
-    /// Where the part begins that nobody has taken.
+    /// Where the unconsumed part begins.
     at: usize,
 }
 
@@ -170,7 +170,7 @@ impl Kept {
         self.stream.write_all(request)
     }
 
-    /// Reads what there is, at least one byte.
+    /// Reads what is available, at least one byte.
     fn fill(&mut self) -> io::Result<()> {
         let mut buffer = [0; 1 << 14];
         match self.stream.read(&mut buffer)? {
@@ -182,7 +182,7 @@ impl Kept {
         }
     }
 
-    /// Takes what comes before `end`, and `end`.
+    /// Consumes everything up to and including `end`, and returns what comes before it.
     fn until(&mut self, end: &[u8]) -> io::Result<&[u8]> {
         let length = loop {
             match memmem::find(&self.read[self.at..], end) {
@@ -236,7 +236,7 @@ impl Kept {
         Ok(length > 0)
     }
 
-    /// Reads an answer that says only that the message was taken.
+    /// Reads a response that only says that the message was accepted.
     fn expect_nothing(&mut self) -> io::Result<()> {
         let Head { status, mut left, .. } = self.head()?;
         let mut body = Vec::new();

@@ -1,4 +1,4 @@
-//! A server that listens on loopback, in a process of its own.
+//! A server that listens on loopback, in its own process.
 
 use std::error::Error;
 use std::fs::{self, File};
@@ -16,14 +16,14 @@ use crate::client::http::Endpoint;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// What clients show. Servers without tokens do not look at it.
+/// The token that clients send. Servers without tokens ignore it.
 pub const TOKEN: &str = "of-a-benchmark-and-of-nothing-else";
 
-/// How long a server may take to start, and to end.
+/// How long a server may take to start, and to exit.
 const PATIENCE: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// A server that listens. It ends when this is dropped.
+/// A running HTTP server. Dropping this ends it.
 #[derive(Debug)]
 pub struct Listening {
     child: Child,
@@ -32,7 +32,7 @@ pub struct Listening {
 }
 
 impl Listening {
-    /// Starts a `rootward` that listens at port 0 and says on standard error, which goes to the file `log`, which port it got.
+    /// Starts a `rootward` that listens on port 0. It prints the actual port to standard error, which goes to the file `log`.
     pub fn rootward(command: &mut Command, log: &Path) -> Outcome<Listening> {
         command.env("ROOTWARD_TOKEN", TOKEN).stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(log)?);
         let mut listening = Listening::spawned(command, "/mcp")?;
@@ -48,9 +48,9 @@ impl Listening {
         }
     }
 
-    /// Starts a server that listens at `address`, which its command line or its configuration names.
+    /// Starts a server that listens on `address`, as its command line or configuration says.
     pub fn at(command: &mut Command, address: SocketAddr, path: &'static str) -> Outcome<Listening> {
-        // An open pipe: some take the end of standard input for the end of their work.
+        // An open pipe, because some servers exit at the end of standard input.
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut listening = Listening::spawned(command, path)?;
         listening.endpoint.address = address;
@@ -68,7 +68,7 @@ impl Listening {
 
     fn wait(&mut self, deadline: Instant) -> Outcome<()> {
         if let Some(status) = self.child.try_wait()? {
-            return Err(format!("it ended with {status}").into());
+            return Err(format!("it exited with {status}").into());
         }
         if Instant::now() > deadline {
             return Err("it took too long to start".into());
@@ -82,7 +82,7 @@ impl Listening {
         Ok(Session::begin(&self.endpoint, self.path, root)?)
     }
 
-    /// The memory of the process in bytes, by the kernel's name for a measure of it, such as `Rss`.
+    /// The memory of the process in bytes. `measure` is the kernel's name, such as `Rss`.
     pub fn memory(&self, measure: &str) -> Outcome<u64> {
         memory_of(self.child.id(), measure)
     }
@@ -96,13 +96,13 @@ impl Drop for Listening {
         while self.child.try_wait().is_ok_and(|ended| ended.is_none()) && Instant::now() < deadline {
             sleep(PAUSE);
         }
-        // An error means that it has ended.
+        // An error means that it has already exited.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// A port that nobody listens on.
+/// A free port.
 pub fn free_port() -> Outcome<SocketAddr> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
 }

@@ -1,12 +1,12 @@
-//! A parallel listing as `fd` makes it, by the same crate: `ignore`, with gitignore on.
+//! A parallel listing like `fd`'s, with the same crate: `ignore`, with gitignore on.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use ignore::{DirEntry, ParallelVisitor, ParallelVisitorBuilder, WalkBuilder, WalkState};
 
-/// Sees every entry and keeps none. Hidden ones too, nothing from above the start, no global file, no need of a repository: as
-/// Rootward's own walks do.
+/// Counts all entries. Like Rootward's own walks, it includes hidden files and does not need a repository, and it ignores rules
+/// from parent directories and the global file.
 pub fn list(top: &Path, threads: usize) -> u64 {
     let mut builder = WalkBuilder::new(top);
     builder.hidden(false).parents(false).git_global(false).require_git(false).threads(threads);
@@ -17,7 +17,7 @@ pub fn list(top: &Path, threads: usize) -> u64 {
 
 struct Counting<'t>(&'t AtomicU64);
 
-/// Counts by itself, so that the threads do not wait for each other over a number.
+/// One thread's count, so that the threads do not compete for one number.
 struct Counter<'t> {
     total: &'t AtomicU64,
     seen: u64,
@@ -31,10 +31,10 @@ impl<'t> ParallelVisitorBuilder<'t> for Counting<'t> {
 
 impl ParallelVisitor for Counter<'_> {
     fn visit(&mut self, entry: Result<DirEntry, ignore::Error>) -> WalkState {
-        // What cannot be listed is not seen: the numbers differ, which whoever measures looks at.
+        // Entries that cannot be listed do not count; the benchmark compares the totals.
         if let Ok(entry) = entry {
             std::hint::black_box(entry.path());
-            // The start itself is no entry of the tree.
+            // The start itself does not count.
             self.seen += u64::from(entry.depth() > 0);
         }
         WalkState::Continue

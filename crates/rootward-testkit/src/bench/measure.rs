@@ -1,53 +1,53 @@
-//! Timing two things in turns.
+//! Measures two things in alternating turns.
 
 use std::hint::black_box;
 use std::time::Instant;
 
-/// How often the two take turns, and how much each does in a turn.
+/// How many turns each side has, and how many operations a turn has.
 #[derive(Clone, Copy, Debug)]
 pub struct Turns {
-    /// How many turns each has.
+    /// The number of turns of each side.
     pub rounds: usize,
-    /// How many operations a turn has.
+    /// The number of operations in a turn.
     pub operations: u32,
 }
 
 impl Turns {
-    /// For calls of a few microseconds: a turn is about a millisecond, shorter than a time slice of the scheduler, so a
-    /// turn that was interrupted stands out and the median does not see it.
+    /// For calls of a few microseconds. A turn takes about a millisecond, less than a scheduler time slice, so an interrupted
+    /// turn is an outlier and does not affect the median.
     pub const SHORT: Turns = Turns { rounds: 400, operations: 250 };
 }
 
-/// Nanoseconds for one operation: the middle of all turns, and where the fastest and the slowest tenth begin.
+/// Nanoseconds per operation: the median of all turns and other percentiles.
 #[derive(Clone, Copy, Debug)]
 pub struct Spread {
-    /// Where the fastest tenth ends.
+    /// The 10th percentile.
     pub tenth: f64,
-    /// The middle.
+    /// The median.
     pub median: f64,
-    /// Where the slowest tenth begins.
+    /// The 90th percentile.
     pub ninetieth: f64,
-    /// Where the slowest hundredth begins, where operations were timed one by one.
+    /// The 99th percentile, if each operation was timed on its own.
     pub slowest: Option<f64>,
 }
 
-/// What two took.
+/// The times of two sides.
 #[derive(Clone, Copy, Debug)]
 pub struct Comparison {
-    /// What is measured.
+    /// The side under test.
     pub candidate: Spread,
-    /// What it is measured against.
+    /// The side to compare with.
     pub baseline: Spread,
 }
 
 impl Comparison {
-    /// How many times the baseline's time the candidate takes.
+    /// The candidate's time divided by the baseline's.
     pub fn ratio(&self) -> f64 {
         self.candidate.median / self.baseline.median
     }
 }
 
-/// Times single operations in turns, after a warm-up of a tenth of the rounds.
+/// Measures operations in alternating turns, after a warm-up of a tenth of the rounds.
 pub fn compare<A, B>(turns: Turns, mut candidate: impl FnMut() -> A, mut baseline: impl FnMut() -> B) -> Comparison {
     let operations = turns.operations;
     for _ in 0..turns.rounds.div_ceil(10) {
@@ -57,7 +57,8 @@ pub fn compare<A, B>(turns: Turns, mut candidate: impl FnMut() -> A, mut baselin
     in_turns(turns.rounds, || one_turn(operations, &mut candidate), || one_turn(operations, &mut baseline))
 }
 
-/// Takes turns between two that time themselves and answer with nanoseconds for one operation. Who begins alternates.
+/// Alternates between two functions that measure themselves and return nanoseconds per operation. The first of each round
+/// alternates, too.
 pub fn in_turns(rounds: usize, mut candidate: impl FnMut() -> f64, mut baseline: impl FnMut() -> f64) -> Comparison {
     let mut candidates = Vec::with_capacity(rounds);
     let mut baselines = Vec::with_capacity(rounds);
@@ -73,8 +74,8 @@ pub fn in_turns(rounds: usize, mut candidate: impl FnMut() -> f64, mut baseline:
     Comparison { candidate: spread(candidates), baseline: spread(baselines) }
 }
 
-/// Times each operation on its own, in turns, after a warm-up of a tenth of the rounds: for those of many microseconds, of which the
-/// slow ones matter too.
+/// Times each operation on its own, in alternating turns, after a warm-up of a tenth of the rounds: for operations of many
+/// microseconds whose slowest runs matter, too.
 pub fn compare_each<A, B>(
     turns: Turns,
     mut candidate: impl FnMut() -> A,
@@ -103,7 +104,7 @@ fn each<T>(operations: u32, operation: &mut impl FnMut() -> T, times: &mut Vec<f
     times.extend((0..operations).map(|_| one_turn(1, operation)));
 }
 
-/// Nanoseconds for one of `operations` operations.
+/// The average nanoseconds per operation, over `operations` runs.
 pub fn one_turn<T>(operations: u32, operation: &mut impl FnMut() -> T) -> f64 {
     let start = Instant::now();
     for _ in 0..operations {

@@ -1,5 +1,5 @@
-//! What the benchmarks of all crates have in common: timing in turns, clients, a server, one core for what is short, what is
-//! measured against, a table with bars.
+//! Shared by the benchmarks of all crates: alternating measurements, clients, a server, pinning to a core, the peers to compare
+//! with, and a result table with limits.
 
 pub mod client;
 pub mod cores;

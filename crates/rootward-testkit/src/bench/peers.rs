@@ -1,12 +1,12 @@
-//! What is measured against: `rootward` as it is shipped, and what others made, from npm and from crates.io.
+//! The programs that benchmarks run: the release build of `rootward`, and peers from npm and crates.io.
 
-#![expect(clippy::print_stderr, reason = "progress goes to stderr, so that stdout has the table alone")]
+#![expect(clippy::print_stderr, reason = "progress goes to stderr, so that stdout has only the table")]
 
 use std::error::Error;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// The release binary, built from the sources at hand; what lay there may be older.
+/// The release binary, always rebuilt because an existing one may be outdated.
 pub fn rootward() -> Result<PathBuf, Box<dyn Error>> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let built = Command::new(cargo)
@@ -20,7 +20,7 @@ pub fn rootward() -> Result<PathBuf, Box<dyn Error>> {
     Ok(target_directory()?.join("release/rootward"))
 }
 
-/// A file of a package, named below `node_modules`; the package is fetched where the file is missing.
+/// A file of an npm package, relative to `node_modules`. Installs the package if the file is missing.
 pub fn npm_package(package: &str, version: &str, file: &str) -> Result<PathBuf, Box<dyn Error>> {
     let name = package.rsplit('/').next().unwrap_or(package);
     let folder = folder(name, version)?;
@@ -45,12 +45,12 @@ pub fn npm_package(package: &str, version: &str, file: &str) -> Result<PathBuf, 
     Ok(file)
 }
 
-/// A program of a crate, built where it is missing, with the versions that its makers chose and its default features.
+/// A program from a crate, with its default features and its own `Cargo.lock`. Builds it if it is missing.
 pub fn crate_program(name: &str, version: &str, program: &str) -> Result<PathBuf, Box<dyn Error>> {
     install(name, version, program, &[])
 }
 
-/// The same with these features and no others.
+/// The same with only these features.
 pub fn crate_program_with(name: &str, version: &str, program: &str, features: &str) -> Result<PathBuf, Box<dyn Error>> {
     install(name, version, program, &["--no-default-features", "--features", features])
 }
@@ -74,12 +74,12 @@ fn install(name: &str, version: &str, program: &str, features: &[&str]) -> Resul
     Ok(file)
 }
 
-/// The directory that a peer of this name and version is kept in.
+/// The directory of a peer with this name and version.
 fn folder(name: &str, version: &str) -> Result<PathBuf, Box<dyn Error>> {
     Ok(target_directory()?.join("peers").join(format!("{name}-{version}")))
 }
 
-/// Where cargo builds: this program lies in `target/release/deps`.
+/// Cargo's target directory: this program is in `target/release/deps`.
 fn target_directory() -> Result<PathBuf, Box<dyn Error>> {
     let program = std::env::current_exe()?;
     Ok(program.ancestors().nth(3).ok_or("no target directory")?.to_owned())

@@ -1,28 +1,28 @@
-//! The table: a row for each comparison, with its bar and whether it was met.
+//! The result table: a row for each comparison, with its limit ("bar") and whether it was met.
 
-#![expect(clippy::print_stderr, reason = "progress goes to stderr, so that stdout has the table alone")]
+#![expect(clippy::print_stderr, reason = "progress goes to stderr, so that stdout has only the table")]
 
 use std::fmt;
 
 use super::measure::{Comparison, Spread};
 
-/// What a ratio is held against.
+/// The limit of a ratio.
 #[derive(Clone, Copy, Debug)]
 pub enum Bar {
-    /// Nothing: the row is there to be known.
+    /// No limit: the row is only for information.
     Information,
-    /// At most so many times the baseline.
+    /// At most this many times the baseline.
     AtMost(f64),
     /// Less than the baseline.
     Faster,
-    /// The baseline is at least so many times as much.
+    /// The baseline is at least this many times as much.
     TimesFaster(f64),
-    /// At most so many nanoseconds more than the baseline.
+    /// At most this many nanoseconds more than the baseline.
     AtMostMore(f64),
 }
 
 impl Bar {
-    /// How the two compare, the bar, and whether it was met.
+    /// The ratio or difference, the limit, and whether it was met.
     fn judge(self, candidate: f64, baseline: f64) -> [String; 3] {
         let ratio = candidate / baseline;
         let (shown, bar, met) = match self {
@@ -45,14 +45,14 @@ impl Bar {
     }
 }
 
-/// What a count is held against.
+/// The limit of a count.
 #[derive(Clone, Copy, Debug)]
 pub enum Most {
-    /// Nothing: the row is there to be known.
+    /// No limit: the row is only for information.
     Any,
     /// It must be zero.
     None,
-    /// At most so many.
+    /// At most this many.
     So(u64),
 }
 
@@ -63,7 +63,7 @@ struct Row {
     cells: [String; 5],
 }
 
-/// Rows in the order in which they were measured.
+/// Rows, in the order of measurement.
 #[derive(Debug, Default)]
 pub struct Table {
     rows: Vec<Row>,
@@ -79,14 +79,14 @@ impl Table {
 
     /// Adds a comparison of memory.
     pub fn add_bytes(&mut self, what: &str, against: &str, candidate: u64, baseline: u64, bar: Bar) {
-        #[expect(clippy::cast_precision_loss, reason = "no process has so much")]
+        #[expect(clippy::cast_precision_loss, reason = "no process uses that much memory")]
         let [candidate, baseline] = [candidate as f64, baseline as f64];
         let [ratio, bar, verdict] = bar.judge(candidate, baseline);
         let [candidate, baseline] = [candidate, baseline].map(|bytes| format!("{:.1} MiB", bytes / f64::from(1 << 20)));
         self.push(what, against, [candidate, baseline, ratio, bar, verdict]);
     }
 
-    /// Adds a comparison of rates, in operations a second. `least` is how many times the baseline's rate the candidate must reach.
+    /// Adds a comparison of rates, in operations per second. `least` is the minimum ratio of candidate to baseline.
     pub fn add_rates(&mut self, what: &str, against: &str, candidate: f64, baseline: f64, least: Option<f64>) {
         let ratio = candidate / baseline;
         let bar = least.map(|least| format!("≥ {least}")).unwrap_or_default();
@@ -98,17 +98,17 @@ impl Table {
         );
     }
 
-    /// Adds a rate that has no baseline.
+    /// Adds a rate without a baseline.
     pub fn add_rate(&mut self, what: &str, per_second: f64) {
         self.push(what, "", [rate(per_second), String::new(), String::new(), String::new(), String::new()]);
     }
 
-    /// Adds a time that has no baseline.
+    /// Adds a time without a baseline.
     pub fn add_time(&mut self, what: &str, taken: &Spread) {
         self.push(what, "", [time(taken), String::new(), String::new(), String::new(), String::new()]);
     }
 
-    /// Adds a number that has no baseline.
+    /// Adds a number without a baseline.
     pub fn add_count(&mut self, what: &str, count: u64, most: Most) {
         let (bar, met) = match most {
             Most::Any => (String::new(), None),
@@ -118,7 +118,7 @@ impl Table {
         self.push(what, "", [grouped(&count.to_string()), String::new(), String::new(), bar, verdict(met)]);
     }
 
-    /// Adds what could not be measured, and why.
+    /// Adds a row that could not be measured, with the reason.
     pub fn add_missing(&mut self, what: &str, against: &str, why: &str) {
         let cells = [String::new(), String::new(), String::new(), String::new(), format!("not measured: {why}")];
         self.push(what, against, cells);
@@ -150,7 +150,7 @@ fn verdict(met: Option<bool>) -> String {
     .to_owned()
 }
 
-/// The median, and in brackets the tenths at both ends and the slowest hundredth where it is known.
+/// The median, then in parentheses the 10th and 90th percentiles, and the 99th if known.
 fn time(spread: &Spread) -> String {
     let (unit, name, digits) = match spread.median {
         median if median < 100_000.0 => (1.0, "ns", 0),
@@ -166,7 +166,7 @@ fn rate(per_second: f64) -> String {
     format!("{}/s", grouped(&format!("{per_second:.0}")))
 }
 
-/// Commas between thousands.
+/// Adds commas between thousands.
 fn grouped(digits: &str) -> String {
     let mut shown = String::new();
     for (position, digit) in digits.chars().enumerate() {

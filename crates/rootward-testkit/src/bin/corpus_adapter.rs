@@ -1,7 +1,7 @@
-//! Answers path corpora: one JSON request a line on standard input, one JSON reply a line on standard output.
+//! Runs path corpora: one JSON request per line on standard input, one JSON reply per line on standard output.
 //!
-//! Everything goes through the core's public API; there is nothing here that decides. One thing is done here that the core never
-//! does: `..` in a Windows path is resolved by text, because those cases have no disk.
+//! The core's public API makes every decision. Only one thing happens here that the core never does: `..` in a Windows path is
+//! resolved as text, because those cases have no files on disk.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,7 +15,7 @@ use rootward_core::{
 };
 use serde::{Deserialize, Serialize};
 
-/// How many guards are kept. Each case has roots of its own; a race asks about the same roots thousands of times.
+/// The number of guards to keep. Each case has its own roots, but a race uses the same roots thousands of times.
 const MOST_GUARDS: usize = 8;
 
 #[derive(Deserialize)]
@@ -55,7 +55,7 @@ struct Reply {
     skip: bool,
 }
 
-/// What a request could not be done for.
+/// Why a request failed.
 struct Failed(String);
 
 impl<E: fmt::Display> From<E> for Failed {
@@ -133,11 +133,11 @@ fn answer(request: &Request, guards: &mut Guards) -> Result<Reply, Failed> {
     }
 }
 
-/// The guards made so far, the latest last.
+/// The guards so far, newest last.
 #[derive(Default)]
 struct Guards(Vec<(Named, Guard)>);
 
-/// All that a guard is made from.
+/// What a guard is made from.
 #[derive(Clone, PartialEq, Eq)]
 struct Named {
     roots: Vec<SharedRoot>,
@@ -146,7 +146,7 @@ struct Named {
 }
 
 impl Guards {
-    /// The guard of a request's roots. It stays the same while they do: a root that is swapped is still the one that was placed.
+    /// The guard for a request's roots. The same roots get the same guard, so a root that an attacker swaps stays the original.
     fn of(&mut self, request: &Request) -> Guard {
         let named = Named { roots: request.roots.clone(), base: request.base.clone(), home: request.home.clone() };
         if let Some((_, guard)) = self.0.iter().find(|(known, _)| *known == named) {
@@ -161,7 +161,7 @@ impl Guards {
     }
 }
 
-/// A Windows path as the core reads it, if it is absolute.
+/// Parses an absolute Windows path with the core.
 fn windows_text(text: &str) -> Result<String, Failed> {
     match PathText::read(text.as_bytes(), PathStyle::Windows, None)? {
         PathText::Absolute(path) => Ok(String::from_utf8(path.into_owned())?),
@@ -169,18 +169,18 @@ fn windows_text(text: &str) -> Result<String, Failed> {
     }
 }
 
-/// Where a request's Windows path leads, by text: from the base or the first root, with each `..` taking back the name before it.
+/// Resolves a request's Windows path as text: relative to the base or the first root, where each `..` removes the name before it.
 fn resolved_windows(request: &Request) -> Result<String, Failed> {
     let whole: Cow<'_, str> = match PathText::read(request.path.as_bytes(), PathStyle::Windows, None)? {
         PathText::Absolute(path) => String::from_utf8(path.into_owned())?.into(),
         PathText::Relative(_) => {
             let base = request.base.as_deref().and_then(|base| base.to_str());
             let first = request.roots.first().map(|shared| shared.uri.as_str());
-            format!(r"{}\{}", windows_text(base.or(first).ok_or("nothing to start at")?)?, request.path).into()
+            format!(r"{}\{}", windows_text(base.or(first).ok_or("no base and no root")?)?, request.path).into()
         }
     };
     let share = whole.starts_with(r"\\");
-    // The drive, or the host and the share: no `..` climbs above them.
+    // `..` never climbs above the drive, or above host and share.
     let top = if share { 2 } else { 1 };
     let mut names: Vec<&str> = Vec::new();
     for name in whole.split(['\\', '/']).filter(|name| !matches!(*name, "" | ".")) {
@@ -205,7 +205,7 @@ fn guard(request: &Request) -> Guard {
         GuardOptions {
             home: request.home.clone(),
             base: request.base.clone().into(),
-            // The corpus knows roots and their access, and nothing of closed places.
+            // The corpus has roots with access, but no restrictions.
             restrictions: Arc::new(Restrictions::none()),
             ..GuardOptions::default()
         },
@@ -224,7 +224,7 @@ fn access(letters: &str) -> Access {
     })
 }
 
-/// The corpus removes with `unlink`, which takes no directories.
+/// The corpus expects `unlink`, which refuses directories.
 fn remove_file(guard: &Guard, path: &str) -> Result<(), Failed> {
     let grant: Grant = guard.check_entry(path, Access::DELETE)?;
     if let Ok(seen) = guard.check_entry(path, Access::READ)
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_paths_are_decided_by_text() {
+    fn windows_paths_are_checked_as_text() {
         let check = |roots: &[&str], base: Option<&str>, path: &str, expect: Option<&str>| {
             let roots: Vec<_> = roots.iter().map(|uri| json!({"uri": uri, "perms": "r"})).collect();
             let request = json!({"op": "lex_windows", "roots": roots, "base": base, "path": path, "flavor": "windows"});
@@ -283,7 +283,7 @@ mod tests {
 
     #[test]
     #[expect(clippy::disallowed_methods, reason = "builds a tree and swaps its root")]
-    fn a_swapped_root_is_still_the_one_that_was_placed() {
+    fn a_swapped_root_stays_the_original() {
         let directory = tempfile::tempdir().unwrap();
         let at = |name: &str| directory.path().join(name);
         for name in ["root", "other"] {

@@ -1,4 +1,4 @@
-//! What a tool answered.
+//! The result of a tool call.
 
 #![expect(clippy::panic, clippy::missing_panics_doc, reason = "a test whose answer has another form has failed")]
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 pub struct ToolResult(Value);
 
 impl ToolResult {
-    /// The result in an answer, which must not be an error.
+    /// The result in a response, which must not be an error.
     pub fn of(mut answer: Value) -> ToolResult {
         match answer.get_mut("result") {
             Some(result) => ToolResult(result.take()),
@@ -19,7 +19,7 @@ impl ToolResult {
         }
     }
 
-    /// The first text.
+    /// The text of the first content block.
     pub fn text(&self) -> &str {
         self["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no text: {}", self.0))
     }
@@ -29,7 +29,7 @@ impl ToolResult {
         &self["structuredContent"]
     }
 
-    /// The text of a call that must not have failed.
+    /// The text of a call that must have succeeded.
     pub fn success(&self) -> &str {
         assert_eq!(self["isError"], false, "{}", self.0);
         self.text()
@@ -47,7 +47,7 @@ impl ToolResult {
         self.data()["code"].as_str()
     }
 
-    /// Why a call failed, which it must have: the code of a refusal, or else the text.
+    /// Why the call failed: the code of a refusal, or else the text. The call must have failed.
     pub fn why(&self) -> &str {
         self.code().unwrap_or_else(|| self.text())
     }
@@ -61,7 +61,7 @@ impl Deref for ToolResult {
     }
 }
 
-/// What a tool said: the code of a refusal, or else the text.
+/// The code of a refusal, or else the tool's text.
 pub fn said(answer: &Value) -> String {
     let result = ToolResult::of(answer.clone());
     if result.data()["code"].is_string() { result.why() } else { result.text() }.to_owned()

@@ -1,6 +1,6 @@
-//! Streamable HTTP on loopback: each message is posted, and what comes back on any stream is received.
+//! Streamable HTTP on loopback: posts each message, and receives what the server sends on any stream.
 //!
-//! Written by hand, so that a test can see and break every byte.
+//! Written by hand, so that a test controls every byte.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -16,29 +16,29 @@ use super::line::{Line, Received};
 /// The header that names a session.
 const SESSION: &str = "mcp-session-id";
 
-/// How a server is reached, and who asks.
+/// A server's address, and the client's token.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
-    /// Where it listens.
+    /// The server's address.
     pub address: SocketAddr,
-    /// The token that is shown.
+    /// The bearer token that the client sends.
     pub token: String,
 }
 
-/// The head of an answer.
+/// The head of a response.
 #[derive(Clone, Debug, Default)]
 pub struct Head {
     /// The status code.
     pub status: u16,
-    /// The headers, their names in lower case.
+    /// The headers, with lowercase names.
     pub headers: HashMap<String, String>,
 }
 
-/// A connection that stays open from one request to the next.
+/// A keep-alive connection.
 #[derive(Debug)]
 pub struct Connection {
     stream: BufReader<TcpStream>,
-    /// What is left of the part of the body that is being read; none once the body has ended.
+    /// The unread bytes of the current chunk or body; `None` after the end of the body.
     part: Option<usize>,
     chunked: bool,
 }
@@ -51,7 +51,7 @@ impl Connection {
         Ok(Connection { stream: BufReader::new(stream), part: None, chunked: false })
     }
 
-    /// Sends a request and reads the head of the answer.
+    /// Sends a request and reads the head of the response.
     pub fn ask(&mut self, verb: &str, path: &str, headers: &[(&str, &str)], body: &str) -> io::Result<Head> {
         self.send(verb, path, headers, body)?;
         self.head()
@@ -60,7 +60,7 @@ impl Connection {
     /// Sends a request.
     pub fn send(&mut self, verb: &str, path: &str, headers: &[(&str, &str)], body: &str) -> io::Result<()> {
         let host = self.stream.get_ref().peer_addr()?;
-        // In one piece: two would be two packets.
+        // One write, because two would be two packets.
         let mut bytes = Vec::new();
         write!(bytes, "{verb} {path} HTTP/1.1\r\nhost: {host}\r\ncontent-length: {}\r\n", body.len())?;
         for (name, value) in headers {
@@ -70,7 +70,7 @@ impl Connection {
         self.stream.get_mut().write_all(&bytes)
     }
 
-    /// Reads the head of an answer.
+    /// Reads the head of a response.
     pub fn head(&mut self) -> io::Result<Head> {
         let first = self.line()?;
         let status = first.split(' ').nth(1).and_then(|status| status.parse().ok());
@@ -101,12 +101,12 @@ impl Connection {
         Ok(body)
     }
 
-    /// The data of the next event that has any, and its id; none at the end of the stream.
+    /// The id and data of the next event that has data; `None` at the end of the stream.
     pub fn event(&mut self) -> io::Result<Option<(String, String)>> {
         let (mut id, mut data) = (String::new(), String::new());
         loop {
             let mut line = Vec::new();
-            // Byte by byte: what follows is the next event's.
+            // Byte by byte, because the bytes after this event belong to the next one.
             loop {
                 let mut byte = [0];
                 if self.read(&mut byte)? == 0 {
@@ -128,13 +128,13 @@ impl Connection {
         }
     }
 
-    /// Until when reading waits.
+    /// Sets the read timeout.
     pub fn set_patience(&self, patience: Duration) -> io::Result<()> {
         self.stream.get_ref().set_read_timeout(Some(patience))
     }
 }
 
-/// The body.
+/// Reads the body.
 impl Read for Connection {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let Some(left) = self.part else { return Ok(0) };
@@ -165,16 +165,16 @@ impl Read for Connection {
     }
 }
 
-/// Whether the client opens a stream for what the server says by itself.
+/// Whether the client opens a stream for messages that the server sends unasked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OwnStream {
-    /// By a GET, once the session is there.
+    /// With a GET, once the session exists.
     Open,
-    /// It does without.
+    /// No such stream.
     None,
 }
 
-/// The legacy era over HTTP, as one line.
+/// The legacy era over HTTP, as one [`Line`].
 #[derive(Debug)]
 pub struct HttpLine {
     endpoint: Endpoint,
@@ -186,13 +186,13 @@ pub struct HttpLine {
 }
 
 impl HttpLine {
-    /// A client that has said nothing yet.
+    /// A client that has sent nothing yet.
     pub fn new(endpoint: Endpoint, own_stream: OwnStream) -> HttpLine {
         let (sender, came) = channel();
         HttpLine { endpoint, own_stream, session: None, revision: String::new(), came, sender }
     }
 
-    /// The session that the server gave it.
+    /// The session id from the server.
     pub fn session(&self) -> Option<&str> {
         self.session.as_deref()
     }
@@ -211,7 +211,7 @@ impl HttpLine {
         headers
     }
 
-    /// Sends a request with the headers of the session, on a connection of its own.
+    /// Sends a request with the session's headers, on a new connection.
     pub fn request(&self, verb: &str, body: &str) -> io::Result<(Head, Connection)> {
         let mut connection = Connection::open(self.endpoint.address)?;
         let headers = self.headers();
@@ -220,7 +220,7 @@ impl HttpLine {
         Ok((head, connection))
     }
 
-    /// Passes on what comes on a stream, or as a body.
+    /// Forwards the events of a stream, or the body, to the receiver.
     fn listen(&self, head: &Head, mut connection: Connection) {
         let sender = self.sender.clone();
         let is_stream = head.headers.get("content-type").is_some_and(|kind| kind.starts_with("text/event-stream"));

@@ -1,4 +1,4 @@
-//! A program that listens, and says where.
+//! An HTTP server that prints its address.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::net::SocketAddr;
@@ -10,20 +10,20 @@ use std::thread;
 use super::PATIENCE;
 use super::http::Endpoint;
 
-/// A program that listens. Dropping this kills it.
+/// A running HTTP server. Dropping this kills it.
 #[derive(Debug)]
 pub struct Listening {
-    /// The process, without its output.
+    /// The process; its output pipes are taken.
     pub child: Child,
-    /// The URL that it named.
+    /// The URL that it printed.
     pub url: String,
-    /// The address in it.
+    /// The address in that URL.
     pub address: SocketAddr,
     said: Arc<Mutex<Vec<String>>>,
 }
 
 impl Listening {
-    /// Starts a program, and waits until it says `listening on http://ADDRESS/mcp` on its standard output or error.
+    /// Starts a program and waits until it prints `listening on http://ADDRESS/mcp` to standard output or error.
     pub fn start(command: &mut Command) -> io::Result<Listening> {
         let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let child = child.map_err(|error| io::Error::other(format!("cannot start {command:?}: {error}")))?;
@@ -33,7 +33,7 @@ impl Listening {
         let stderr = listening.child.stderr.take().map(|pipe| Box::new(pipe) as Box<dyn Read + Send>);
         for pipe in stdout.into_iter().chain(stderr) {
             let (sender, said) = (sender.clone(), Arc::clone(&listening.said));
-            // To the end: the program must not wait for a reader.
+            // Reads to the end, so that the program never blocks on a full pipe.
             thread::spawn(move || {
                 for line in BufReader::new(pipe).lines().map_while(Result::ok) {
                     said.lock().unwrap_or_else(PoisonError::into_inner).push(line.clone());
@@ -50,15 +50,15 @@ impl Listening {
             url.clone_into(&mut listening.url);
             return Ok(listening);
         }
-        Err(io::Error::other(format!("{command:?} does not say where it listens, but\n{}", listening.said())))
+        Err(io::Error::other(format!("{command:?} did not print where it listens, but:\n{}", listening.said())))
     }
 
-    /// All lines that it wrote so far.
+    /// All lines that it has printed so far.
     pub fn said(&self) -> String {
         self.said.lock().unwrap_or_else(PoisonError::into_inner).join("\n")
     }
 
-    /// How it is reached by a client that shows this token.
+    /// The endpoint for a client with this token.
     pub fn endpoint(&self, token: &str) -> Endpoint {
         Endpoint { address: self.address, token: token.to_owned() }
     }
@@ -66,7 +66,7 @@ impl Listening {
 
 impl Drop for Listening {
     fn drop(&mut self) {
-        // Fails only where it has ended already.
+        // Fails only if the process has already exited.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn either_stream_may_say_where() {
+    fn the_address_is_found_on_either_stream() {
         for stream in [1, 2] {
             let line = "listening on http://127.0.0.1:8080/mcp";
             let listening = start(&format!("echo hello; echo {line} >&{stream}; exec sleep 600")).unwrap();
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn a_program_that_does_not_listen_is_quoted() {
         let message = |script: &str| start(script).unwrap_err().to_string();
-        assert!(message("echo no port is free >&2").ends_with("but\nno port is free"));
+        assert!(message("echo no port is free >&2").ends_with("but:\nno port is free"));
         assert_eq!(message("echo listening on a hill"), "not an address: `listening on a hill`");
     }
 }

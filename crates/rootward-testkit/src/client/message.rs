@@ -1,27 +1,27 @@
-//! The messages of MCP that tests send, as JSON.
+//! The MCP messages that tests send, as JSON.
 
 use std::fmt::Display;
 
 use serde_json::{Value, json};
 
-/// The version of the protocol that sessions are opened with.
+/// The protocol version of legacy sessions.
 pub const LEGACY: &str = "2025-11-25";
-/// The version of the protocol without sessions.
+/// The protocol version without sessions.
 pub const MODERN: &str = "2026-07-28";
-/// The name under which Rootward asks a modern client for its roots.
+/// The key of Rootward's `roots/list` request in a modern response.
 pub const ROOTS_QUESTION: &str = "rootward.dev/roots";
 
-/// A request. Parameters that are `null` are left out.
+/// A request. `null` parameters are omitted.
 pub fn request(id: impl Into<Value>, method: &str, params: Value) -> Value {
     with_params(json!({"jsonrpc": "2.0", "id": id.into(), "method": method}), params)
 }
 
-/// A notification. Parameters that are `null` are left out.
+/// A notification. `null` parameters are omitted.
 pub fn notification(method: &str, params: Value) -> Value {
     with_params(json!({"jsonrpc": "2.0", "method": method}), params)
 }
 
-/// The answer to a request of the other side.
+/// The response to a request from the other side.
 pub fn answer(id: impl Into<Value>, result: Value) -> Value {
     let mut answer = json!({"jsonrpc": "2.0", "id": id.into()});
     answer["result"] = result;
@@ -55,7 +55,7 @@ pub fn roots(uris: impl IntoIterator<Item = impl Display>) -> Value {
     json!({"roots": roots})
 }
 
-/// The parameters of a modern request, which say what the client can do.
+/// The parameters of a modern request, with the client's capabilities.
 pub fn modern(capabilities: &Value, mut params: Value) -> Value {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": MODERN,
@@ -65,7 +65,7 @@ pub fn modern(capabilities: &Value, mut params: Value) -> Value {
     params
 }
 
-/// The parameters of a modern request that is sent again, with the state it was answered with and the roots it was asked for.
+/// The parameters of a repeated modern request, with the state from the server and the roots that it requested.
 pub fn again(mut params: Value, state: &Value, list: &Value) -> Value {
     params["requestState"] = state.clone();
     params["inputResponses"] = json!({ROOTS_QUESTION: list});

@@ -1,4 +1,4 @@
-//! A program on the other side of two pipes.
+//! A program whose standard input and output are pipes.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, Write};
@@ -9,30 +9,30 @@ use std::time::Duration;
 
 use super::line::{Line, Received};
 
-/// A program that runs. Dropping this kills it.
+/// A running program. Dropping this kills it.
 #[derive(Debug)]
 pub struct Process {
-    /// The process, without its input and output.
+    /// The process; its input and output are taken.
     pub child: Child,
-    /// Its input, until it is closed.
+    /// Its standard input; `None` once closed.
     pub input: Option<ChildStdin>,
     output: Output,
     errors: Option<File>,
 }
 
-/// Who reads what the program writes.
+/// Who reads the program's output.
 #[derive(Debug)]
 enum Output {
-    /// A thread, at once: the program never waits for its client to read.
+    /// A thread, at once: the program never blocks on a full pipe.
     Thread(Receiver<String>),
-    /// The caller, one line at a time: the pipe fills up meanwhile.
+    /// The caller, one line at a time: meanwhile the pipe fills up.
     Caller(BufReader<ChildStdout>),
     /// Nobody: the pipe is closed.
     Nobody,
 }
 
 impl Process {
-    /// Starts a program, and reads what it writes as it comes.
+    /// Starts a program and reads its output as it arrives.
     pub fn start(command: &mut Command) -> io::Result<Process> {
         let mut process = Process::start_unread(command)?;
         let (sender, lines) = channel();
@@ -42,7 +42,7 @@ impl Process {
         Ok(process)
     }
 
-    /// Starts a program, and reads what it writes only in [`Line::receive`], which then waits without a limit.
+    /// Starts a program and reads its output only in [`Line::receive`], which then waits without a timeout.
     pub fn start_unread(command: &mut Command) -> io::Result<Process> {
         let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let mut child = child.map_err(|error| io::Error::other(format!("cannot start {command:?}: {error}")))?;
@@ -51,14 +51,14 @@ impl Process {
         Ok(Process { child, input, output: output.map_or(Output::Nobody, Output::Caller), errors: None })
     }
 
-    /// Names the file that the standard error goes to, so that failures can show it.
+    /// Sets the file that receives the program's standard error, so that failures can show it.
     #[must_use]
     pub fn with_errors(mut self, errors: File) -> Process {
         self.errors = Some(errors);
         self
     }
 
-    /// Closes both pipes at once, as the kernel does for a client that is killed. Only what no thread reads can be closed.
+    /// Closes both pipes at once, as the kernel does when a client is killed. The output stays open if a thread reads it.
     pub fn hang_up(&mut self) {
         (self.input, self.output) = (None, Output::Nobody);
     }

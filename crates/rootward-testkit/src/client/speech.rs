@@ -1,5 +1,5 @@
-//! What both clients can say and hear, written once. The first argument says how to wait: `at_once` or `awaited`; the second is
-//! `async` where that is needed. Each client has `send_line` and `next` of its own.
+//! The methods that both clients share. The first argument of `speech!` is `at_once` or `awaited`; the second is `async` if needed.
+//! Each client has its own `send_line` and `next`.
 
 macro_rules! at_once {
     ($said:expr) => {
@@ -31,24 +31,24 @@ macro_rules! speech {
             $wait!(self.notify("notifications/roots/list_changed", ()));
         }
 
-        /// Answers a question.
+        /// Answers a request from the server.
         pub $($async)? fn answer(&mut self, id: impl Into<Value>, result: Value) {
             $wait!(self.send(message::answer(id, result)));
         }
 
-        /// Sends a request and does not wait for the answer; the id.
+        /// Sends a request without waiting for the response, and returns its id.
         pub $($async)? fn begin(&mut self, method: &str, params: Value) -> u64 {
             let (id, request) = self.talk.request(method, params);
             $wait!(self.send(request));
             id
         }
 
-        /// Sends a tool call and does not wait for the answer; the id.
+        /// Sends a tool call without waiting for the response, and returns its id.
         pub $($async)? fn begin_call(&mut self, tool: &str, arguments: Value) -> u64 {
             $wait!(self.begin("tools/call", message::call(tool, arguments)))
         }
 
-        /// Sends a tool call under this id and does not wait for the answer.
+        /// Sends a tool call with this id, without waiting for the response.
         pub $($async)? fn call_as(&mut self, id: impl Into<Value>, tool: &str, arguments: Value) {
             $wait!(self.send(message::request(id, "tools/call", message::call(tool, arguments))));
         }
@@ -61,27 +61,27 @@ macro_rules! speech {
             }
         }
 
-        /// The next message must be `roots/list`; its id.
+        /// Receives the next message, which must be `roots/list`, and returns its id.
         pub $($async)? fn asked(&mut self) -> Value {
             let message = $wait!(self.receive());
             assert_eq!(message["method"], "roots/list", "{message}");
             message["id"].clone()
         }
 
-        /// The next message must be `roots/list`; answers it.
+        /// Receives the next message, which must be `roots/list`, and answers it.
         pub $($async)? fn answer_roots(&mut self, result: Value) {
             let id = $wait!(self.asked());
             $wait!(self.answer(id, result));
         }
 
-        /// The next message must answer this tool call: the code of a refusal, or else the text.
+        /// Receives the next message, which must answer this tool call: the code of a refusal, or else the text.
         pub $($async)? fn said(&mut self, id: impl Into<Value>) -> String {
             let message = $wait!(self.receive());
             assert_eq!(message["id"], id.into(), "{message}");
             said(&message)
         }
 
-        /// The first message that fits, of those that were kept or the next ones. Others are kept.
+        /// The first message that fits, kept or new. Keeps the others.
         pub $($async)? fn next_where(&mut self, fits: impl Fn(&Value) -> bool) -> Value {
             if let Some(message) = self.talk.take_kept(&fits) {
                 return message;
@@ -95,36 +95,36 @@ macro_rules! speech {
             }
         }
 
-        /// Waits for the answer to a request.
+        /// Waits for the response to a request.
         pub $($async)? fn answer_to(&mut self, id: impl Into<Value>) -> Value {
             let id = id.into();
             $wait!(self.next_where(|message| answers(message, &id)))
         }
 
-        /// Sends a request and waits for the answer, which may be an error.
+        /// Sends a request and waits for the response, which may be an error.
         pub $($async)? fn ask(&mut self, method: &str, params: Value) -> Value {
             let id = $wait!(self.begin(method, params));
             $wait!(self.answer_to(id))
         }
 
-        /// Opens a session with these capabilities; the answer.
+        /// Opens a session with these capabilities, and returns the response to `initialize`.
         pub $($async)? fn shake_hands(&mut self, capabilities: Value) -> Value {
             let answer = $wait!(self.ask("initialize", message::hello(capabilities)));
             $wait!(self.notify("notifications/initialized", ()));
             answer
         }
 
-        /// Calls a tool; the answer, which may be an error.
+        /// Calls a tool and returns the response, which may be an error.
         pub $($async)? fn call(&mut self, tool: &str, arguments: Value) -> Value {
             $wait!(self.ask("tools/call", message::call(tool, arguments)))
         }
 
-        /// Calls a tool; the result.
+        /// Calls a tool and returns the result.
         pub $($async)? fn result(&mut self, tool: &str, arguments: Value) -> ToolResult {
             ToolResult::of($wait!(self.call(tool, arguments)))
         }
 
-        /// Calls a tool as a modern client that shares these, round by round; the result.
+        /// Calls a tool as a modern client that shares these roots, and returns the result of the last round.
         pub $($async)? fn modern_result(&mut self, tool: &str, arguments: Value, uris: &[String]) -> ToolResult {
             let params = message::modern(&serde_json::json!({"roots": {}}), message::call(tool, arguments));
             let answer = $wait!(self.ask("tools/call", params.clone()));
@@ -136,27 +136,27 @@ macro_rules! speech {
             ToolResult::of($wait!(self.ask("tools/call", again)))
         }
 
-        /// Calls a tool; the text, whether or not the call fails.
+        /// Calls a tool and returns the text, whether or not the call fails.
         pub $($async)? fn text(&mut self, tool: &str, arguments: Value) -> String {
             $wait!(self.result(tool, arguments)).text().to_owned()
         }
 
-        /// Calls a tool, which must not fail; the text.
+        /// Calls a tool, which must succeed, and returns the text.
         pub $($async)? fn says(&mut self, tool: &str, arguments: Value) -> String {
             $wait!(self.result(tool, arguments)).success().to_owned()
         }
 
-        /// Calls a tool, which must fail; the text.
+        /// Calls a tool, which must fail, and returns the text.
         pub $($async)? fn fails(&mut self, tool: &str, arguments: Value) -> String {
             $wait!(self.result(tool, arguments)).failure().to_owned()
         }
 
-        /// Calls a tool, which must fail: the code of a refusal, or else the text.
+        /// Calls a tool, which must fail, and returns the code of a refusal, or else the text.
         pub $($async)? fn why(&mut self, tool: &str, arguments: Value) -> String {
             $wait!(self.result(tool, arguments)).why().to_owned()
         }
 
-        /// The messages that came while the test waited for another.
+        /// The messages that arrived while the test waited for another one.
         pub fn kept(&mut self) -> &mut VecDeque<Value> {
             &mut self.talk.kept
         }

@@ -1,4 +1,4 @@
-//! What a client remembers of its conversation. No input and no output, so that both clients share it.
+//! The state of a client's conversation. It does no I/O, so that both clients can use it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -14,21 +14,21 @@ const SHOWN: (usize, usize) = (8, 400);
 #[derive(Debug, Default)]
 pub(super) struct Talk {
     last_id: u64,
-    /// What questions are answered with, by method; nothing where they are left open.
+    /// The replies to requests from the server, by method. `None`: such requests are never answered.
     replies: BTreeMap<String, Option<Value>>,
     pub(super) kept: VecDeque<Value>,
     recent: VecDeque<String>,
 }
 
-/// What a line that came turned out to be.
+/// A line received, parsed.
 pub(super) enum Taken {
     Message(Value),
-    /// A question that the client answers by itself, with this, or never.
+    /// A request that the client answers by itself with this, or never answers.
     Question(Option<Value>),
 }
 
 impl Talk {
-    /// A request with an id of its own.
+    /// A request with a new id.
     pub(super) fn request(&mut self, method: &str, params: Value) -> (u64, Value) {
         self.last_id += 1;
         (self.last_id, message::request(self.last_id, method, params))
@@ -38,7 +38,7 @@ impl Talk {
         self.replies.insert(method.to_owned(), reply);
     }
 
-    /// Takes a line that came.
+    /// Parses a line received.
     pub(super) fn take(&mut self, line: &str) -> io::Result<Taken> {
         self.recent.push_back(line.chars().take(SHOWN.1).collect());
         if self.recent.len() > SHOWN.0 {
@@ -60,10 +60,10 @@ impl Talk {
         self.kept.remove(position)
     }
 
-    /// An error that shows what came.
+    /// An error that shows the last lines received.
     pub(super) fn failure(&self, what: &str) -> io::Error {
         let lines = self.recent.iter().map(String::as_str).collect::<Vec<_>>().join("\n  ");
-        io::Error::other(format!("{what}\nthe last lines that came:\n  {lines}"))
+        io::Error::other(format!("{what}\nlast lines received:\n  {lines}"))
     }
 }
 

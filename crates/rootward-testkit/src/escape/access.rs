@@ -1,15 +1,15 @@
-//! Access: what each root allows, the deepest root governing, and both ends of a move.
+//! Access: what each root allows, which of two nested roots applies, and both ends of a move.
 
 use super::Act::{Append, Copy, CreateNew, Execute, List, MakeDirectory, Put, Read, Remove, Rename, Stat};
 use super::{Row, ro, row, rw, rw_nodelete, rwx};
 use crate::tree::Item::{Directory, File, Link, Permissions};
 
-const RO: &str = "design: `:ro` is read";
+const RO: &str = "design: `:ro` is read-only";
 const NO_DELETE: &str = "design: `:rw-nodelete` is read and write, no delete";
-const EXECUTE: &str = "design: execute only where granted";
-const NESTED: &str = "design: the deepest root governs";
+const EXECUTE: &str = "design: execute only if granted";
+const NESTED: &str = "design: the deepest root applies";
 const MOVE: &str = "facts: renaming needs delete on the source and write on the target";
-const LESSER: &str = "design: the lesser access where one place is named twice";
+const LESSER: &str = "design: the lesser access if a place is named twice";
 
 pub(super) static ROWS: &[Row] = &[
     row("ro-read", RO, Read, "in.txt").roots(&[ro("{T}/root")]).allow("{T}/root/in.txt"),
@@ -32,7 +32,7 @@ pub(super) static ROWS: &[Row] = &[
         .roots(&[ro("{T}/root")])
         .tree(&[Link("root/l", "new.txt")])
         .deny("access_denied"),
-    row("ro-put-outside", "outside first: no other code", Put, "../outside/new.txt").roots(&[ro("{T}/root")]).outside(),
+    row("ro-put-outside", "outside takes priority", Put, "../outside/new.txt").roots(&[ro("{T}/root")]).outside(),
     row("rw-nodelete-put-new", NO_DELETE, Put, "new.txt").roots(&[rw_nodelete("{T}/root")]).allow("{T}/root/new.txt"),
     row("rw-nodelete-append", NO_DELETE, Append, "in.txt").roots(&[rw_nodelete("{T}/root")]).allow("{T}/root/in.txt"),
     row("rw-nodelete-create", NO_DELETE, CreateNew, "new.txt")

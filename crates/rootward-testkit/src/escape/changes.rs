@@ -1,22 +1,22 @@
-//! Writing, making, removing and moving: where a last link is followed, where it never is, and what a change may touch.
+//! Writing, creating, removing and moving: which acts follow a link at the end of a path, and what a change may affect.
 
 use super::Act::{Append, Copy, CreateNew, MakeDirectory, Put, Remove, Rename};
 use super::{Row, row};
 use crate::door::Failure::{AlreadyExists, NotADirectory, NotFound};
 use crate::tree::Item::{Directory, File, HardLink, Inside, Link};
 
-const DANGLING: &str = "CVE-2025-53109, an error taken for a new file";
+const DANGLING: &str = "CVE-2025-53109, an error mistaken for a new file";
 const LAST: &str = "open(2) O_EXCL, mkdir(2), unlink(2), rename(2): a last link is not followed";
 
 pub(super) static ROWS: &[Row] = &[
     row("put-new", "design: write", Put, "new.txt").allow("{T}/root/new.txt"),
     row("put-existing", "design: write", Put, "in.txt").allow("{T}/root/in.txt"),
-    row("put-missing-parent", "no parent, no file", Put, "a/new.txt").error(NotFound),
+    row("put-missing-parent", "the parent is missing", Put, "a/new.txt").error(NotFound),
     row("put-below-file", "open(2): ENOTDIR", Put, "in.txt/new.txt").error(NotADirectory),
     row("append-existing", "design: append", Append, "in.txt").allow("{T}/root/in.txt"),
     row("create-new", "design: create new", CreateNew, "new.txt").allow("{T}/root/new.txt"),
     row("create-existing", "open(2) O_EXCL", CreateNew, "in.txt").error(AlreadyExists),
-    row("create-missing-parent", "no parent, no file", CreateNew, "a/new.txt").error(NotFound),
+    row("create-missing-parent", "the parent is missing", CreateNew, "a/new.txt").error(NotFound),
     row("make-directory", "design", MakeDirectory, "new").allow("{T}/root/new"),
     row("make-existing-directory", "mkdir(2)", MakeDirectory, "dir").error(AlreadyExists),
     row("remove-file", "design", Remove, "in.txt").allow("{T}/root/in.txt"),
@@ -28,13 +28,13 @@ pub(super) static ROWS: &[Row] = &[
     row("rename-to-missing-parent", "rename(2)", Rename, "in.txt").to("a/moved").error(NotFound),
     row("rename-into-itself", "rename(2): EINVAL", Rename, "dir").to("dir/deep/moved").refused(),
     row("copy-file", "design", Copy, "in.txt").to("copy.txt").allow("{T}/root/copy.txt"),
-    row("put-dangling-in", "the link's target is made", Put, "l")
+    row("put-dangling-in", "creates the link's target", Put, "l")
         .tree(&[Link("root/l", "new.txt")])
         .allow("{T}/root/new.txt"),
-    row("put-dangling-in-absolute", "the link's target is made", Put, "l")
+    row("put-dangling-in-absolute", "creates the link's target", Put, "l")
         .tree(&[Link("root/l", "{T}/root/dir/new.txt")])
         .allow("{T}/root/dir/new.txt"),
-    row("put-dangling-chain-in", "the last link's target is made", Put, "a")
+    row("put-dangling-chain-in", "creates the last link's target", Put, "a")
         .tree(&[Link("root/a", "b"), Link("root/b", "dir/new.txt")])
         .allow("{T}/root/dir/new.txt"),
     row("put-dangling-out", DANGLING, Put, "l").tree(&[Link("root/l", "{T}/outside/new.txt")]).outside(),
@@ -79,7 +79,7 @@ pub(super) static ROWS: &[Row] = &[
     row("remove-by-link-outside", "the link itself lies outside", Remove, "{T}/outside/back")
         .tree(&[Link("outside/back", "{T}/root/in.txt")])
         .outside(),
-    row("remove-full-directory-with-link", "a removal that goes down must not follow links", Remove, "full")
+    row("remove-full-directory-with-link", "a recursive removal must not follow links", Remove, "full")
         .tree(&[Link("root/full/l", "{T}/outside"), Inside("root/full/x.txt")])
         .harmless(),
     row("rename-link-out", LAST, Rename, "l")
@@ -126,9 +126,9 @@ pub(super) static ROWS: &[Row] = &[
         .tree(&[Directory("empty")])
         .roots(&[super::rw("{T}/empty")])
         .deny("access_denied"),
-    row("remove-root-by-dot", "design: refused for want of a name", Remove, ".").refused(),
+    row("remove-root-by-dot", "design: refused, because no name is left", Remove, ".").refused(),
     row("remove-root-by-route", "design: the root itself is never removed", Remove, "dir/../../root").refused(),
-    row("remove-root-by-spelling", "a root that is a link, by the link's own name", Remove, "{T}/alias")
+    row("remove-root-by-spelling", "a root that is a link, removed by the link's name", Remove, "{T}/alias")
         .tree(&[Link("alias", "root")])
         .roots(&[super::rw("{T}/alias")])
         .refused(),
@@ -145,5 +145,5 @@ pub(super) static ROWS: &[Row] = &[
         .tree(&[Directory("second/x"), Directory("empty")])
         .roots(&[super::rw("{T}/empty"), super::rw("{T}/second")])
         .refused(),
-    row("create-root", "the root is there", MakeDirectory, "{T}/root").refused(),
+    row("create-root", "the root exists", MakeDirectory, "{T}/root").refused(),
 ];

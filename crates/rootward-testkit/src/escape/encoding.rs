@@ -1,4 +1,4 @@
-//! Encodings: a `file:` URI is decoded once and strictly, plain text not at all, and look-alikes are only names.
+//! Encodings: a `file:` URI is decoded once and strictly, plain text is not decoded, and look-alikes are just names.
 
 use super::Act::{Check, Put, Read};
 use super::{Row, row};
@@ -21,7 +21,7 @@ pub(super) static ROWS: &[Row] = &[
     row("uri-escaped-hash", RFC, Read, "file://{T}/root/a%23b").tree(&[Inside("root/a#b")]).allow("{T}/root/a#b"),
     row(
         "uri-escaped-backslash",
-        "a URI and back is lossless: `%5C` is a name's byte on POSIX",
+        "`%5C` is a byte of a name on POSIX, and survives the URI",
         Read,
         "file://{T}/root/a%5Cb",
     )
@@ -64,7 +64,7 @@ pub(super) static ROWS: &[Row] = &[
     row("uri-double-encoded", "CVE-2001-0333, double decoding", Read, "file://{T}/root/%252e%252e/outside/secret.txt")
         .missing(),
     row("uri-double-encoded-slash", "CVE-2001-0333, double decoding", Read, "file://{T}/root/..%252Foutside").missing(),
-    row("uri-double-encoded-name", "decoded once, the name holds a percent sign", Read, "file://{T}/root/%252e%252e")
+    row("uri-double-encoded-name", "decoded once, the name contains `%`", Read, "file://{T}/root/%252e%252e")
         .tree(&[Inside("root/%2e%2e")])
         .allow("{T}/root/%2e%2e"),
     row("uri-nul", "CWE-158", Read, "file://{T}/root/in.txt%00.png").deny("invalid_path"),
@@ -81,9 +81,9 @@ pub(super) static ROWS: &[Row] = &[
         .deny("invalid_path"),
     row("uri-unicode-escape", "IIS `%u002e`", Read, "file://{T}/root/%u002e%u002e/outside/secret.txt")
         .deny("invalid_path"),
-    row("uri-query", "facts: cut there, the path widens", Read, "file://{T}/root/in.txt?x").deny("invalid_path"),
-    row("uri-fragment", "facts: cut there, the path widens", Read, "file://{T}/root/in.txt#x").deny("invalid_path"),
-    row("uri-query-hides-dots", "facts: cut there, the path widens", Read, "file://{T}/root/dir?/../../outside")
+    row("uri-query", "facts: cutting it widens the path", Read, "file://{T}/root/in.txt?x").deny("invalid_path"),
+    row("uri-fragment", "facts: cutting it widens the path", Read, "file://{T}/root/in.txt#x").deny("invalid_path"),
+    row("uri-query-hides-dots", "facts: cutting it widens the path", Read, "file://{T}/root/dir?/../../outside")
         .deny("invalid_path"),
     row("uri-other-host", "RFC 8089: not a local file", Read, "file://example.org{T}/root/in.txt").refused(),
     row("uri-host-with-user", "RFC 3986 3.2.1", Read, "file://user@localhost{T}/root/in.txt").refused(),
@@ -106,12 +106,12 @@ pub(super) static ROWS: &[Row] = &[
     row("plain-double-encoded", PLAIN, Read, "%252e%252e%252foutside").missing(),
     row(
         "plain-overlong-slash",
-        "CVE-2000-0884: the bytes C0 AF are no slash",
+        "CVE-2000-0884: the bytes C0 AF are not a slash",
         Read,
         "..{x:c0af}outside{x:c0af}secret.txt",
     )
     .missing(),
-    row("plain-overlong-dot", "CVE-2000-0884: the bytes C0 AE are no dot", Read, "{x:c0aec0ae}/outside/secret.txt")
+    row("plain-overlong-dot", "CVE-2000-0884: the bytes C0 AE are not a dot", Read, "{x:c0aec0ae}/outside/secret.txt")
         .missing(),
     row("plain-utf16-slash", "UTF-16 `/` brings a NUL", Read, "..{x:2f00}outside").deny("invalid_path"),
     row("plain-division-slash", LOOKALIKE, Read, "..\u{2215}outside\u{2215}secret.txt").missing(),

@@ -35,9 +35,9 @@ pub(super) static ROWS: &[Row] = &[
         .deny("unsupported_scheme"),
     row("scheme-unknown", SCHEME, Read, "x-y+z.1://{T}/root/in.txt").deny("unsupported_scheme"),
     row("scheme-put", SCHEME, Put, "http://localhost{T}/root/new.txt").deny("unsupported_scheme"),
-    row("scheme-dotless-i", "a Turkish `f\u{131}le` is no scheme; a name", Read, "f\u{131}le://{T}/outside/secret.txt")
+    row("scheme-dotless-i", "a Turkish `f\u{131}le` is not a scheme", Read, "f\u{131}le://{T}/outside/secret.txt")
         .refused(),
-    row("scheme-not-first", "a scheme stands first", Read, "./http://x").missing(),
+    row("scheme-not-first", "a scheme must come first", Read, "./http://x").missing(),
     row("drive-backslash", FOREIGN, Read, "C:\\Windows\\win.ini").deny("foreign_path"),
     row("drive-slash", FOREIGN, Read, "C:/Windows/win.ini").deny("foreign_path"),
     row("drive-lower", FOREIGN, Read, "c:\\x").deny("foreign_path"),
@@ -45,7 +45,9 @@ pub(super) static ROWS: &[Row] = &[
     row("share", FOREIGN, Read, "\\\\host\\share\\x").deny("foreign_path"),
     row("share-device", "Windows device namespace", Read, "\\\\.\\PhysicalDrive0").deny("foreign_path"),
     row("share-verbatim", "Windows verbatim path", Read, "\\\\?\\C:\\x").deny("foreign_path"),
-    row("drive-below-dot", "said so, it is a name", Read, "./C:/x").tree(&[Inside("root/C:/x")]).allow("{T}/root/C:/x"),
+    row("drive-below-dot", "after `./` it is a name", Read, "./C:/x")
+        .tree(&[Inside("root/C:/x")])
+        .allow("{T}/root/C:/x"),
     row("colon-in-name", "a colon does not make a scheme", Read, "notes: today.txt")
         .tree(&[Inside("root/notes: today.txt")])
         .allow("{T}/root/notes: today.txt"),
@@ -70,7 +72,7 @@ pub(super) static ROWS: &[Row] = &[
     row("tilde-absolute", "facts: never expand `~` in the middle", Read, "{T}/root/~/secret.txt")
         .home("{T}/outside")
         .missing(),
-    row("tilde-link", "a link's text has no home", Read, "l")
+    row("tilde-link", "`~` in a link's target is a name", Read, "l")
         .tree(&[Link("root/l", "~/secret.txt")])
         .home("{T}/outside")
         .missing(),
@@ -78,8 +80,8 @@ pub(super) static ROWS: &[Row] = &[
     row("variable", "no shell reads the text", Read, "$HOME/secret.txt").home("{T}/outside").missing(),
     row("variable-braces", "no shell reads the text", Read, "%HOME%/secret.txt").home("{T}/outside").missing(),
     row("command-substitution", "no shell reads the text", Read, "$(cat ../outside/secret.txt)").missing(),
-    row("glob-star", "a star is a name's byte", Read, "*.txt").missing(),
-    row("glob-out", "a star is a name's byte", List, "../out*").outside(),
+    row("glob-star", "`*` is a byte of a name", Read, "*.txt").missing(),
+    row("glob-out", "`*` is a byte of a name", List, "../out*").outside(),
     row("quoted", TRIM, Read, "\"{T}/root/in.txt\"").missing(),
     row("single-quoted", TRIM, Read, "'in.txt'").missing(),
     row("leading-blank", TRIM, Read, " in.txt").missing(),
@@ -90,7 +92,7 @@ pub(super) static ROWS: &[Row] = &[
     row("trailing-carriage-return", TRIM, Read, "in.txt\r").missing(),
     row("leading-tab", TRIM, Read, "\tin.txt").missing(),
     row("blank-alone", TRIM, Read, " ").missing(),
-    row("blank-name", "a blank is a name like any other", Read, " ").tree(&[Inside("root/ ")]).allow("{T}/root/ "),
+    row("blank-name", "a blank is a valid name", Read, " ").tree(&[Inside("root/ ")]).allow("{T}/root/ "),
     row("sibling-with-blank", "facts: a sibling named `root ` was listable", Read, "{T}/root /secret.txt")
         .tree(&[Secret("root /secret.txt")])
         .outside(),

@@ -1,4 +1,4 @@
-//! Long names, long texts, deep trees: limits.h(0p), and what a guard says at them.
+//! Long names, long paths and deep trees, at the limits of limits.h(0p).
 
 use super::Act::{Check, CreateNew, Put, Read};
 use super::{Row, row};
@@ -16,7 +16,7 @@ pub(super) static ROWS: &[Row] = &[
         .harmless(),
     row("name-of-256-then-out", "ENAMETOOLONG is not ENOENT", Read, "{a*256}/../../outside/secret.txt").refused(),
     row("name-of-256-put-out", "ENAMETOOLONG is not a new file", Put, "{a*256}/../../outside/new.txt").refused(),
-    // A temporary file beside it must not have a longer name.
+    // The temporary file of an atomic replace must not have a longer name.
     row("name-of-255-put", "atomic replace of the longest name", Put, "{a*255}")
         .tree(&[Inside("root/{a*255}")])
         .allow("{T}/root/{a*255}"),
@@ -25,7 +25,8 @@ pub(super) static ROWS: &[Row] = &[
     row("text-of-4096", PATH_MAX, Read, "{T}/root{/=4096}in.txt").deny("invalid_path"),
     row("text-of-4096-relative", PATH_MAX, Read, "{/*0}dir{/=4096}in.txt").deny("invalid_path"),
     row("text-of-4096-outside", PATH_MAX, Read, "{T}/outside{/=4096}secret.txt").deny("invalid_path"),
-    row("text-of-100000", "memory is not for the asking", Read, "{a/*50000}x").deny("invalid_path"),
+    row("text-of-100000", "a peer cannot make the guard allocate without limit", Read, "{a/*50000}x")
+        .deny("invalid_path"),
     row("text-of-100000-dotdot", "cut short, it would lead elsewhere", Read, "{../*40000}etc/passwd")
         .deny("invalid_path"),
     row("text-long-dots", PATH_MAX, Read, "{./*1500}in.txt").allow("{T}/root/in.txt"),
@@ -34,10 +35,10 @@ pub(super) static ROWS: &[Row] = &[
     row("deep-missing", "a thousand directories that are not there", Read, "{d/*1000}x").missing(),
     row("deep-missing-check", "a thousand directories that are not there", Check, "{d/*200}x")
         .allow("{T}/root/{d/*200}x"),
-    row("deep-existing", "depth alone is no reason", Read, "{d/*100}x")
+    row("deep-existing", "depth alone is not a reason to refuse", Read, "{d/*100}x")
         .tree(&[Inside("root/{d/*100}x")])
         .allow("{T}/root/{d/*100}x"),
-    row("deep-existing-out", "as many ways up as down, and one more", Read, "{d/*100}{../*101}outside/secret.txt")
+    row("deep-existing-out", "one `..` more than directories", Read, "{d/*100}{../*101}outside/secret.txt")
         .tree(&[Inside("root/{d/*100}x")])
         .outside(),
     row("deep-link-out", "at the bottom of a deep tree", Read, "{d/*100}l")
@@ -49,7 +50,7 @@ pub(super) static ROWS: &[Row] = &[
     row("link-text-long-out", "a link's text of 4,000 bytes", Read, "l")
         .tree(&[Link("root/l", "{./*1980}../outside/secret.txt")])
         .outside(),
-    row("link-doubles-length", "what links expand to may be longer than any text", Read, "l/{a*200}/{a*200}/x")
+    row("link-doubles-length", "expanded links may be longer than PATH_MAX", Read, "l/{a*200}/{a*200}/x")
         .tree(&[Link("root/l", "{./*1500}m"), Link("root/m", "{./*1500}dir"), Inside("root/dir/{a*200}/{a*200}/x")])
         .allow("{T}/root/dir/{a*200}/{a*200}/x"),
 ];

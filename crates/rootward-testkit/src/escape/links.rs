@@ -1,4 +1,4 @@
-//! Symbolic links: where they lead decides, however they say it.
+//! Symbolic links: only where they lead matters, not how their target is written.
 
 use super::Act::{Append, Check, Execute, List, Put, Read, Stat};
 use super::{Row, row};
@@ -43,9 +43,14 @@ pub(super) static ROWS: &[Row] = &[
         .tree(&[Link("root/l", "../root-evil/secret.txt")])
         .outside(),
     row("link-relative-in", SYMLINK, Read, "l").tree(&[Link("root/l", "dir/in.txt")]).allow("{T}/root/dir/in.txt"),
-    row("link-absolute-in", "openat2(2): RESOLVE_BENEATH refuses what stays inside; a guard must not", Read, "l")
-        .tree(&[Link("root/l", "{T}/root/dir/in.txt")])
-        .allow("{T}/root/dir/in.txt"),
+    row(
+        "link-absolute-in",
+        "openat2(2): RESOLVE_BENEATH refuses a link that stays inside; a guard must not",
+        Read,
+        "l",
+    )
+    .tree(&[Link("root/l", "{T}/root/dir/in.txt")])
+    .allow("{T}/root/dir/in.txt"),
     row("link-absolute-in-put", "as above, for writing", Put, "l")
         .tree(&[Link("root/l", "{T}/root/dir/in.txt")])
         .allow("{T}/root/dir/in.txt"),
@@ -141,7 +146,7 @@ pub(super) static ROWS: &[Row] = &[
         .tree(&[Link("root/l", "missing/../../outside/x")])
         .refused(),
     row("dangling-to-prefix-sibling", "CVE-2025-53110", Check, "l").tree(&[Link("root/l", "{T}/root-new")]).outside(),
-    row("link-named-like-root", "the text alone proves nothing", Read, "{T}/outside/root/x.txt")
+    row("link-named-like-root", "a name alone proves nothing", Read, "{T}/outside/root/x.txt")
         .tree(&[Secret("outside/root/x.txt")])
         .outside(),
     row("link-in-middle-of-root-text", "a link above the path's root part", Read, "{T}/alias/in.txt")

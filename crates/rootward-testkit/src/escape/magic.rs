@@ -1,5 +1,5 @@
-//! Magic links and the system's own trees: `/proc/self/root` and its like jump to objects, whatever the text says
-//! (openat2(2), `RESOLVE_NO_MAGICLINKS`). They are outside wherever they lead.
+//! Magic links and the system's own trees. `/proc/self/root` and similar links jump to an object, whatever their target's
+//! text (openat2(2), `RESOLVE_NO_MAGICLINKS`). They count as outside, wherever they lead.
 
 use super::Act::{Check, List, Put, Read, Stat};
 use super::{DETOUR, Row, row};
@@ -11,7 +11,7 @@ const RUNC: &str = "CVE-2024-21626, /proc/self/fd/N as a way out";
 pub(super) static ROWS: &[Row] = &[
     row("magic-root", PROC, List, "/proc/self/root").outside(),
     row("magic-root-to-outside", PROC, Read, "/proc/self/root{T}/outside/secret.txt").outside(),
-    row("magic-root-to-inside", "design: refused even where it leads inside", Read, "/proc/self/root{T}/root/in.txt")
+    row("magic-root-to-inside", "design: refused even if it leads inside", Read, "/proc/self/root{T}/root/in.txt")
         .outside(),
     row("magic-root-by-number", PROC, Read, "/proc/{pid}/root{T}/root/in.txt").outside(),
     row("magic-root-of-thread", PROC, Read, "/proc/thread-self/root{T}/root/in.txt").outside(),

@@ -28,11 +28,11 @@ pub(super) static ROWS: &[Row] = &[
         .tree(&[Inside("root/.. /x.txt")])
         .allow("{T}/root/.. /x.txt"),
     row("dot-blank-dot", "`. .` is a name", Read, ". ./outside/secret.txt").missing(),
-    row("dotdot-dot", "`...` of another kind: `../.` is up", List, ".././outside").outside(),
+    row("dotdot-dot", "`../.` is the parent", List, ".././outside").outside(),
     row("hidden", DOTS, Read, ".hidden").tree(&[Inside("root/.hidden")]).allow("{T}/root/.hidden"),
     row("create-dots-name", DOTS, CreateNew, "..new").allow("{T}/root/..new"),
-    row("create-dot", "a directory's own name is taken", CreateNew, "dir/.").refused(),
-    row("create-dotdot", "a directory's parent is taken", CreateNew, "dir/..").refused(),
+    row("create-dot", "`.` always exists", CreateNew, "dir/.").refused(),
+    row("create-dotdot", "`..` always exists", CreateNew, "dir/..").refused(),
     row("make-directory-dot", "mkdir(2): EEXIST", MakeDirectory, "dir/.").refused(),
     row("make-directory-dotdot", "CVE-2026-25871, bare `..`", MakeDirectory, "..").refused(),
     row("remove-dotdot", "CVE-2026-25871, bare `..`", Remove, "..").refused(),
@@ -76,10 +76,10 @@ pub(super) static ROWS: &[Row] = &[
         .tree(&[Inside("root/{x:fffe}.txt")])
         .allow("{T}/root/{x:fffe}.txt"),
     row("not-utf8-missing", BYTES, Read, "{x:ff}").missing(),
-    row("not-utf8-replaced", "U+FFFD must not stand in for other bytes", Read, "\u{fffd}")
+    row("not-utf8-replaced", "U+FFFD must not match other bytes", Read, "\u{fffd}")
         .tree(&[Inside("root/{x:ff}")])
         .missing(),
-    row("not-utf8-sibling", "U+FFFD must not stand in for other bytes", Read, "{T}/r{x:fe}/secret.txt")
+    row("not-utf8-sibling", "U+FFFD must not match other bytes", Read, "{T}/r{x:fe}/secret.txt")
         .tree(&[Directory("r{x:ff}"), Secret("r{x:fe}/secret.txt")])
         .roots(&[super::rw("{T}/r{x:ff}")])
         .outside(),
@@ -91,7 +91,7 @@ pub(super) static ROWS: &[Row] = &[
     row("not-utf8-link", BYTES, Read, "{x:ff}").tree(&[Link("root/{x:ff}", "{T}/outside/secret.txt")]).outside(),
     row("not-utf8-out", BYTES, Read, "../o{x:ff}/secret.txt").tree(&[Secret("o{x:ff}/secret.txt")]).outside(),
     row("newline-name", BYTES, Read, "a\nb").tree(&[Inside("root/a\nb")]).allow("{T}/root/a\nb"),
-    row("escape-sequence-name", "a message must not carry it to a terminal raw", Read, "\u{1b}[2Ja").missing(),
+    row("escape-sequence-name", "a message must not send it raw to a terminal", Read, "\u{1b}[2Ja").missing(),
     row("control-name", BYTES, Read, "\u{1}\u{7f}").tree(&[Inside("root/\u{1}\u{7f}")]).allow("{T}/root/\u{1}\u{7f}"),
     row("newline-out", BYTES, Read, "a\n/../../outside/secret.txt").tree(&[Directory("root/a\n")]).outside(),
     row("right-to-left-name", "Trojan Source, CVE-2021-42574", Read, "\u{202e}txt.ni").missing(),
@@ -99,7 +99,7 @@ pub(super) static ROWS: &[Row] = &[
     row("windows-device-name", "a reserved name of Windows is a name here", CreateNew, "NUL").allow("{T}/root/NUL"),
     row("windows-stream-name", "NTFS streams are names here", CreateNew, "in.txt::$DATA")
         .allow("{T}/root/in.txt::$DATA"),
-    row("percent-name", "no format string", Read, "%s%n").tree(&[Inside("root/%s%n")]).allow("{T}/root/%s%n"),
+    row("percent-name", "not a format string", Read, "%s%n").tree(&[Inside("root/%s%n")]).allow("{T}/root/%s%n"),
     row("root-name-again-inside", "the root's own name below it", Read, "root/in.txt")
         .tree(&[Inside("root/root/in.txt")])
         .allow("{T}/root/root/in.txt"),

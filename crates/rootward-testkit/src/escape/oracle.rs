@@ -1,7 +1,7 @@
-//! Holds the table to the kernel: where does each path really lead, and what does the kernel say to it?
+//! Compares the table with the kernel: where does each path really lead, and which error does the kernel return?
 //!
-//! An expectation is only worth something if it is right. For every row whose text is a plain path, `O_PATH` and
-//! `/proc/self/fd` say which object it names; that place, and the roots' own, must bear the row out.
+//! This checks the expectations themselves. For every row with a plain path, `O_PATH` and `/proc/self/fd` say which
+//! object the path names. Its place and the roots' places must agree with the row.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -17,7 +17,7 @@ use crate::naive::perform;
 use crate::report::Stage;
 use crate::tree::{is_superuser, real_places};
 
-/// Where the kernel says that a path leads; for what does not exist, where it would be made.
+/// Where a path leads according to the kernel. For a missing file, where it would be created.
 fn place_of(path: &[u8]) -> Option<PathBuf> {
     let text = Path::new(OsStr::from_bytes(path));
     match open(text, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
@@ -38,13 +38,13 @@ fn place_of(path: &[u8]) -> Option<PathBuf> {
     }
 }
 
-/// The same, without following a link in the last place.
+/// The same, without following a link at the end of the path.
 fn place_of_name(path: &[u8]) -> Option<PathBuf> {
     let (parent, last) = split(path)?;
     Some(place_of(parent)?.join(OsStr::from_bytes(last)))
 }
 
-/// Parent, without slashes at its end, and last name; nothing where the last is no name.
+/// The parent, without trailing slashes, and the last name; `None` if the path does not end in a name.
 fn split(path: &[u8]) -> Option<(&[u8], &[u8])> {
     let slash = path.iter().rposition(|byte| *byte == b'/')?;
     let last = &path[slash + 1..];
@@ -52,7 +52,7 @@ fn split(path: &[u8]) -> Option<(&[u8], &[u8])> {
     (!matches!(last, b"" | b"." | b"..")).then_some((&path[..end], last))
 }
 
-/// Whether the way leads over a magic link.
+/// Whether the path goes through a magic link.
 fn is_magic(path: &[u8]) -> bool {
     let text = Path::new(OsStr::from_bytes(path));
     let with = |resolve| openat2(CWD, text, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), resolve);
@@ -60,7 +60,7 @@ fn is_magic(path: &[u8]) -> bool {
     parent || (with(ResolveFlags::empty()).is_ok() && with(ResolveFlags::NO_MAGICLINKS).is_err())
 }
 
-/// The absolute path that a text stands for; nothing where it is no plain path.
+/// The absolute path of a request's text; `None` if the text is not a plain path.
 fn absolute(stage: &Stage, text: &[u8]) -> Option<Vec<u8>> {
     let request = &stage.request;
     let joined = |start: &Path, rest: &[u8]| Some([start.as_os_str().as_bytes(), b"/", rest].concat());
@@ -81,7 +81,7 @@ fn inside(stage: &Stage, place: &Path) -> bool {
     real_places(&existing).iter().any(|root| if root.is_dir() { place.starts_with(root) } else { place == root })
 }
 
-/// Whether a path leads out: its place is in no root, it goes over a magic link, or it fails outside already.
+/// Whether a path leads out: it ends in no root, goes through a magic link, or fails outside the roots.
 fn leads_out(stage: &Stage, path: &[u8], place: impl Fn(&[u8]) -> Option<PathBuf>) -> bool {
     if is_magic(path) {
         return true;
@@ -98,7 +98,7 @@ fn leads_out(stage: &Stage, path: &[u8], place: impl Fn(&[u8]) -> Option<PathBuf
     }
 }
 
-/// `Some(true)` where the kernel bears the row out, nothing where it has no say.
+/// Whether the kernel agrees with the row; `None` if the kernel cannot tell.
 fn verdict(row: &Row) -> Option<bool> {
     let stage = Stage::set(row, None).unwrap();
     let path = absolute(&stage, &stage.request.path)?;
@@ -120,7 +120,7 @@ fn verdict(row: &Row) -> Option<bool> {
             Some(place(&path).is_some_and(|place| inside(&stage, &place)))
         }
         Expect::Error { kind } => {
-            // What the kernel says when the act is done by name, with nothing in between.
+            // The kernel's error for the same operation by name, without a door.
             let mut request = stage.request.clone();
             request.to = None;
             if row.act == Act::Rename {
@@ -135,10 +135,10 @@ fn verdict(row: &Row) -> Option<bool> {
 }
 
 #[test]
-fn the_kernel_bears_the_table_out() {
+fn the_kernel_agrees_with_the_table() {
     let mut asked = 0;
     let mut wrong = Vec::new();
-    // The kernel knows no detours.
+    // The kernel does not refuse a path for its detour.
     let rows = table().filter(|row| row.source != DETOUR);
     for row in rows.filter(|row| row.needs == Needs::Nothing || is_superuser()) {
         match verdict(row) {
@@ -148,7 +148,7 @@ fn the_kernel_bears_the_table_out() {
         }
     }
     assert_eq!(wrong, [""; 0], "the kernel disagrees with these rows");
-    assert!(asked * 3 > table().count() * 2, "the kernel was asked about {asked} rows only");
+    assert!(asked * 3 > table().count() * 2, "the kernel checked only {asked} rows");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::{Row, ro, row, rw};
 use crate::tree::Item::{Directory, Inside, Link, Secret};
 
 const PREFIX: &str = "CVE-2025-53110, reference file server: prefix test without a separator";
-const LINK: &str = "CVE-2025-53109, reference file server: a link, and an error taken for a new file";
+const LINK: &str = "CVE-2025-53109, reference file server: a link, and an error mistaken for a new file";
 const INIT: &str = "CVE-2025-68143, reference git server: `git_init` in any directory";
 const OPTION: &str = "CVE-2025-68144, reference git server: an argument that begins with `-`";
 const FLAG: &str = "CVE-2025-68145, reference git server: `--repository` not enforced on later calls";
@@ -15,8 +15,8 @@ const MOBILE: &str = "CVE-2026-33989, mobile-mcp: output path of a screenshot un
 const SAVE: &str = "CVE-2026-7213, MLOps_MCP: `save_file` to any destination";
 const BARE: &str = "CVE-2026-25871, bare `..`; class as published";
 const ABSOLUTE: &str = "CVE-2026-7811, code-mcp: parents of `Path.absolute()`, which keeps `..`";
-const RULE: &str = "CVE-2026-25724, Claude Code: deny rule judged on the path asked, not where a link leads";
-const DECODE: &str = "CVE-2026-6321, fast-uri: escapes decoded before dot segments are judged";
+const RULE: &str = "CVE-2026-25724, Claude Code: deny rule checked on the requested path, not the link's target";
+const DECODE: &str = "CVE-2026-6321, fast-uri: escapes decoded before dot segments are checked";
 const SANDBOX: &str = "CVE-2026-39861, Claude Code: a link made inside, followed for writing";
 
 pub(super) static ROWS: &[Row] = &[

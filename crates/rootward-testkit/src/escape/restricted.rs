@@ -1,12 +1,12 @@
-//! Restrictions: secret places stay closed, places that run code for the user stay closed for writing, however they
-//! are reached and however the roots above or below them are named.
+//! Restrictions: secrets stay closed and files that run code for the user stay read-only, whatever path or root leads
+//! to them.
 
 use super::Act::{Append, Copy, CreateNew, List, MakeDirectory, Put, Read, Remove, Rename, Stat};
 use super::{Row, row, rw};
 use crate::tree::Item::{self, Directory, Inside, Link};
 
-const SECRET: &str = "design: secret places, no access";
-const RUNS: &str = "design: places that run code, not for writing";
+const SECRET: &str = "design: secrets are closed";
+const RUNS: &str = "design: files that run code are read-only";
 const CLAUDE: &str = "CVE-2026-25724: a rule bypassed through a link";
 const CARRY: &str = "design: a move that would carry a restricted place along is refused";
 const PLACE: &str = "design: restrictions belong to places, not to roots";
@@ -48,10 +48,10 @@ pub(super) static ROWS: &[Row] = &[
     row("ssh-move-away", CARRY, Rename, ".ssh").to("x").tree(KEYS).deny("restricted"),
     row("ssh-move-into", CARRY, Rename, "in.txt").to(".ssh/authorized_keys").tree(KEYS).deny("restricted"),
     row("ssh-carried", CARRY, Rename, "a").to("b").tree(&[Inside("root/a/.ssh/id")]).deny("restricted"),
-    row("ssh-like-name", "only the very name", Read, ".sshx/id")
+    row("ssh-like-name", "only the exact name", Read, ".sshx/id")
         .tree(&[Inside("root/.sshx/id")])
         .allow("{T}/root/.sshx/id"),
-    row("ssh-like-name-without-dot", "only the very name", Read, "ssh/id")
+    row("ssh-like-name-without-dot", "only the exact name", Read, "ssh/id")
         .tree(&[Inside("root/ssh/id")])
         .allow("{T}/root/ssh/id"),
     row("git-config-read", "reading is fine", Read, ".git/config").tree(REPOSITORY).allow("{T}/root/.git/config"),
@@ -102,7 +102,7 @@ pub(super) static ROWS: &[Row] = &[
         .to("moved")
         .tree(&[Inside("root/project/.git/hooks/a"), Inside("root/project/x")])
         .deny("restricted"),
-    row("git-removed-whole", "a removal that goes down meets the hooks", Remove, ".git").tree(REPOSITORY).refused(),
+    row("git-removed-whole", "a recursive removal reaches the hooks", Remove, ".git").tree(REPOSITORY).refused(),
     row("git-brought", "design: a move into place: `x` holds `hooks/`", Rename, "x")
         .to("sub/.git")
         .tree(&[Inside("root/x/hooks/pre-commit"), Directory("root/sub")])
@@ -142,8 +142,8 @@ pub(super) static ROWS: &[Row] = &[
         .tree(&[Inside("root/.bashrc")])
         .roots(&[rw("{T}/root/.bashrc")])
         .deny("restricted"),
-    row("bashrc-outside", "outside first: no other code", Put, "../outside/.bashrc").outside(),
-    row("ssh-outside", "outside first: no other code", Read, "../outside/.ssh/id").outside(),
+    row("bashrc-outside", "outside takes priority", Put, "../outside/.bashrc").outside(),
+    row("ssh-outside", "outside takes priority", Read, "../outside/.ssh/id").outside(),
     row("restricted-name-as-link", "removing a link so named", Remove, ".mcp.json")
         .tree(&[Link("root/.mcp.json", "in.txt")])
         .deny("restricted"),

@@ -1,4 +1,4 @@
-//! Roots in all their spellings: links, files, nested, missing, none.
+//! Roots of all kinds: links, files, nested, missing, none.
 
 use super::Act::{Check, CreateNew, List, Put, Read, Remove, Rename};
 use super::{DETOUR, Row, ro, row, rw};
@@ -13,14 +13,14 @@ pub(super) static ROWS: &[Row] = &[
     row("no-roots-check", NONE, Check, "{T}/root").roots(&[]).deny("no_roots"),
     row("no-roots-relative", NONE, Read, "in.txt").roots(&[]).deny("no_roots"),
     row("no-roots-put", NONE, Put, "{T}/root/new.txt").roots(&[]).deny("no_roots"),
-    row("no-roots-with-base", "a base is no root", Read, "in.txt").roots(&[]).base("{T}/root").deny("no_roots"),
-    row("missing-root", "issue: missing roots are kept out", Read, "{T}/missing/x")
+    row("no-roots-with-base", "a base is not a root", Read, "in.txt").roots(&[]).base("{T}/root").deny("no_roots"),
+    row("missing-root", "issue: missing roots are dropped", Read, "{T}/missing/x")
         .roots(&[rw("{T}/missing")])
         .refused(),
-    row("missing-root-create", "a missing root gives nothing to make", CreateNew, "{T}/missing")
+    row("missing-root-create", "a missing root cannot be created", CreateNew, "{T}/missing")
         .roots(&[rw("{T}/missing")])
         .refused(),
-    row("missing-root-beside-good", "facts: one bad entry must not cost the good ones", Read, "{T}/root/in.txt")
+    row("missing-root-beside-good", "facts: one bad root must not affect the good ones", Read, "{T}/root/in.txt")
         .roots(&[rw("{T}/missing"), rw("{T}/root")])
         .allow("{T}/root/in.txt"),
     row("alias-by-link", ALIAS, Read, "{T}/alias/in.txt")
@@ -72,7 +72,7 @@ pub(super) static ROWS: &[Row] = &[
         .tree(&[Link("alias", "root"), Link("other", "root")])
         .roots(&[rw("{T}/alias")])
         .allow("{T}/root/in.txt"),
-    row("root-spelled-with-dotdot", "a root given by a crooked path", Read, "{T}/root/in.txt")
+    row("root-spelled-with-dotdot", "a root whose path contains `..`", Read, "{T}/root/in.txt")
         .roots(&[rw("{T}/outside/../root")])
         .allow("{T}/root/in.txt"),
     row("root-spelled-with-dotdot-asked-so", DETOUR, Read, "{T}/outside/../root/in.txt")
@@ -80,7 +80,7 @@ pub(super) static ROWS: &[Row] = &[
         .deny("outside_roots"),
     row(
         "root-spelled-with-dotdot-outside",
-        "the crooked path's own parts are no roots",
+        "the directories in a root's path are not roots",
         Read,
         "{T}/outside/secret.txt",
     )
@@ -101,7 +101,7 @@ pub(super) static ROWS: &[Row] = &[
     row("file-root-parent", FILE, List, "{T}/root").roots(&[rw("{T}/root/in.txt")]).outside(),
     row("file-root-below", FILE, Read, "{T}/root/in.txt/x").roots(&[rw("{T}/root/in.txt")]).refused(),
     row("file-root-dotdot", FILE, Read, "{T}/root/in.txt/../dir/in.txt").roots(&[rw("{T}/root/in.txt")]).refused(),
-    row("file-root-relative-sibling", "a file is no place to start from", Read, "../dir/in.txt")
+    row("file-root-relative-sibling", "relative paths cannot start at a file", Read, "../dir/in.txt")
         .roots(&[rw("{T}/root/in.txt")])
         .refused(),
     row("file-root-remove", "design: the root itself is never removed", Remove, "{T}/root/in.txt")
@@ -128,7 +128,7 @@ pub(super) static ROWS: &[Row] = &[
         .tree(&[Link("second/l", "{T}/root/dir/in.txt")])
         .roots(&[ro("{T}/second"), rw("{T}/root/in.txt")])
         .outside(),
-    row("two-roots-each", "both are in force", Read, "{T}/second/x")
+    row("two-roots-each", "both are open", Read, "{T}/second/x")
         .tree(&[Inside("second/x")])
         .roots(&[rw("{T}/root"), rw("{T}/second")])
         .allow("{T}/second/x"),

@@ -1,7 +1,7 @@
-//! Slashes: trailing, doubled, and at the end of what a link says.
+//! Slashes: trailing, doubled, and at the end of a link's target.
 //!
-//! A trailing slash makes the kernel follow a last link even with `O_NOFOLLOW`, which undid the walks of Go and
-//! cap-std.
+//! A trailing slash makes the kernel follow a last link even with `O_NOFOLLOW`, which broke Go's and
+//! cap-std's walks.
 
 use super::Act::{Check, CreateNew, List, MakeDirectory, Put, Read, Remove, Rename, Stat};
 use super::{Row, row};
@@ -19,7 +19,7 @@ pub(super) static ROWS: &[Row] = &[
     row("slash-link-out-many", GO, List, "l////").tree(&[Link("root/l", "{T}/outside")]).outside(),
     row("slash-link-out-dot", GO, List, "l/.").tree(&[Link("root/l", "{T}/outside")]).outside(),
     row("slash-link-out-stat", GO, Stat, "l/").tree(&[Link("root/l", "{T}/outside")]).outside(),
-    row("slash-link-to-file-out", "a trailing slash after a link to a file outside tells nothing", Read, "l/")
+    row("slash-link-to-file-out", "a trailing slash must not reveal what a link leads to", Read, "l/")
         .tree(&[Link("root/l", "{T}/outside/secret.txt")])
         .outside(),
     row("slash-link-in", GO, List, "l/").tree(&[Link("root/l", "dir")]).allow("{T}/root/dir"),
@@ -46,7 +46,7 @@ pub(super) static ROWS: &[Row] = &[
     row("slash-put-new", "a file's name does not end in a slash", Put, "new.txt/").refused(),
     row("slash-put-existing", "a file's name does not end in a slash", Put, "in.txt/").refused(),
     row("slash-put-root", "the root is a directory", Put, "{T}/root").refused(),
-    row("slash-create-new", "design: a last component with a slash is no name", CreateNew, "new.txt/").refused(),
+    row("slash-create-new", "design: a last component with a slash is not a name", CreateNew, "new.txt/").refused(),
     row("slash-create-link", GO, CreateNew, "l/").tree(&[Link("root/l", "{T}/outside/new.txt")]).refused(),
     row("slash-make-directory-through-dangling", GO, MakeDirectory, "l/")
         .tree(&[Link("root/l", "{T}/outside/new")])
@@ -55,22 +55,22 @@ pub(super) static ROWS: &[Row] = &[
     row("slash-remove-link", "rmdir through a link's slash", Remove, "l/")
         .tree(&[Link("root/l", "{T}/outside/dir")])
         .refused(),
-    row("slash-remove-link-in", "design: refused for want of a name", Remove, "l/")
+    row("slash-remove-link-in", "design: refused, because no name is left", Remove, "l/")
         .tree(&[Link("root/l", "dir/deep")])
         .refused(),
-    row("slash-remove-file", "design: refused for want of a name", Remove, "in.txt/").refused(),
+    row("slash-remove-file", "design: refused, because no name is left", Remove, "in.txt/").refused(),
     row("slash-remove-dot", "rmdir(2): EINVAL", Remove, "dir/.").refused(),
     row("slash-remove-dotdot", "rmdir(2): ENOTEMPTY", Remove, "dir/deep/..").refused(),
     row("slash-rename-from", "rename(2): a slash asks for a directory", Rename, "dir/")
         .to("moved")
         .allow("{T}/root/moved"),
-    row("slash-rename-to", "design: refused for want of a name", Rename, "in.txt").to("moved/").refused(),
+    row("slash-rename-to", "design: refused, because no name is left", Rename, "in.txt").to("moved/").refused(),
     row("slash-rename-to-link", GO, Rename, "dir").to("l/").tree(&[Link("root/l", "{T}/outside/new")]).refused(),
     row("slash-rename-dot", "rename(2): EBUSY", Rename, "dir/.").to("moved").refused(),
     row("slash-rename-to-dotdot", "rename(2): EBUSY", Rename, "in.txt").to("dir/..").refused(),
     row("slash-double-inside", POSIX, Read, "dir//deep///in.txt").allow("{T}/root/dir/deep/in.txt"),
     row("slash-double-after-root", POSIX, Read, "{T}/root//in.txt").allow("{T}/root/in.txt"),
-    row("slash-double-first", "POSIX leaves a leading `//` to the system; Linux reads `/`", Read, "/{T}/root/in.txt")
+    row("slash-double-first", "POSIX: a leading `//` is system-defined; on Linux it is `/`", Read, "/{T}/root/in.txt")
         .allow("{T}/root/in.txt"),
     row("slash-triple-first", POSIX, Read, "//{T}/root/in.txt").allow("{T}/root/in.txt"),
     row("slash-double-is-not-relative", "a `//` in the middle does not start again", Read, "dir//etc/passwd").missing(),

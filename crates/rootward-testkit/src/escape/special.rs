@@ -1,6 +1,6 @@
-//! What is no plain file: FIFOs, sockets, devices, mounts, further names, holes.
+//! Special files: FIFOs, sockets, devices, mounts, hard links, sparse files.
 //!
-//! Nothing here may make a door wait: opening a FIFO for reading blocks until somebody writes (fifo(7)).
+//! No row may block a door: opening a FIFO for reading blocks until another process opens it for writing (fifo(7)).
 
 use super::Act::{Append, Check, Copy, CreateNew, Execute, List, Put, Read, Remove, Rename, Stat};
 use super::{Row, row};
@@ -11,7 +11,7 @@ const FIFO: &str = "fifo(7): open blocks; facts: a FIFO hangs the server";
 const SOCKET: &str = "unix(7): a socket cannot be opened";
 const DEVICE: &str = "design: opening a device is refused";
 const MOUNT: &str = "mount(8): what is mounted below a root is inside";
-const HARD: &str = "link(2): a further name is the file itself";
+const HARD: &str = "link(2): a hard link is the file itself";
 
 pub(super) static ROWS: &[Row] = &[
     row("fifo-read", FIFO, Read, "f").tree(&[Fifo("root/f")]).deny("special_file"),
@@ -25,20 +25,20 @@ pub(super) static ROWS: &[Row] = &[
     row("fifo-through-link", FIFO, Read, "l")
         .tree(&[Fifo("root/f"), Link("root/l", "{T}/root/f")])
         .deny("special_file"),
-    row("fifo-outside-through-link", "outside first: no other code", Read, "l")
+    row("fifo-outside-through-link", "outside takes priority", Read, "l")
         .tree(&[Fifo("outside/f"), Link("root/l", "{T}/outside/f")])
         .outside(),
     row("fifo-list", FIFO, List, "f").tree(&[Fifo("root/f")]).error(NotADirectory),
     row("fifo-below", FIFO, Read, "f/x").tree(&[Fifo("root/f")]).error(NotADirectory),
-    row("fifo-stat", "looking opens nothing", Stat, "f").tree(&[Fifo("root/f")]).allow("{T}/root/f"),
-    row("fifo-check", "looking opens nothing", Check, "f").tree(&[Fifo("root/f")]).allow("{T}/root/f"),
+    row("fifo-stat", "stat opens nothing", Stat, "f").tree(&[Fifo("root/f")]).allow("{T}/root/f"),
+    row("fifo-check", "stat opens nothing", Check, "f").tree(&[Fifo("root/f")]).allow("{T}/root/f"),
     row("fifo-create-over", "open(2) O_EXCL", CreateNew, "f").tree(&[Fifo("root/f")]).error(AlreadyExists),
     row("fifo-remove", "removing opens nothing", Remove, "f").tree(&[Fifo("root/f")]).allow("{T}/root/f"),
     row("fifo-rename", "moving opens nothing", Rename, "f").to("g").tree(&[Fifo("root/f")]).allow("{T}/root/g"),
     row("socket-read", SOCKET, Read, "s").tree(&[Socket("root/s")]).deny("special_file"),
     row("socket-put", SOCKET, Put, "s").tree(&[Socket("root/s")]).deny("special_file"),
     row("socket-append", SOCKET, Append, "s").tree(&[Socket("root/s")]).deny("special_file"),
-    row("socket-stat", "looking opens nothing", Stat, "s").tree(&[Socket("root/s")]).allow("{T}/root/s"),
+    row("socket-stat", "stat opens nothing", Stat, "s").tree(&[Socket("root/s")]).allow("{T}/root/s"),
     row("device-read", DEVICE, Read, "null")
         .tree(&[CharacterDevice("root/null", 1, 3)])
         .as_superuser()
@@ -51,7 +51,7 @@ pub(super) static ROWS: &[Row] = &[
         .tree(&[CharacterDevice("root/null", 1, 3)])
         .as_superuser()
         .deny("special_file"),
-    row("device-stat", "looking opens nothing", Stat, "null")
+    row("device-stat", "stat opens nothing", Stat, "null")
         .tree(&[CharacterDevice("root/null", 1, 3)])
         .as_superuser()
         .allow("{T}/root/null"),
@@ -68,7 +68,7 @@ pub(super) static ROWS: &[Row] = &[
         .tree(&[File("source/shared.txt", "shared"), BindMount("root/m", "source")])
         .as_superuser()
         .allow("{T}/root/m"),
-    row("mount-source", "its other place is outside", Read, "{T}/source/shared.txt")
+    row("mount-source", "the mount's source is outside", Read, "{T}/source/shared.txt")
         .tree(&[File("source/shared.txt", "shared"), BindMount("root/m", "source")])
         .as_superuser()
         .outside(),
@@ -101,10 +101,10 @@ pub(super) static ROWS: &[Row] = &[
     row("hard-link-remove", HARD, Remove, "twin")
         .tree(&[File("outside/shared.txt", "shared"), HardLink("root/twin", "outside/shared.txt")])
         .allow("{T}/root/twin"),
-    row("hard-link-of-link", "a further name of a link leads where the link leads", Read, "m")
+    row("hard-link-of-link", "a hard link to a symlink leads where the symlink leads", Read, "m")
         .tree(&[Link("root/l", "{T}/outside/secret.txt"), HardLink("root/m", "root/l")])
         .outside(),
-    row("sparse-stat", "a file of a terabyte that holds nothing", Stat, "big")
+    row("sparse-stat", "a sparse file of a terabyte", Stat, "big")
         .tree(&[Sparse("root/big", 1 << 40)])
         .allow("{T}/root/big"),
     row("empty-file", "nothing in it", Read, "empty").tree(&[File("root/empty", "")]).allow("{T}/root/empty"),

@@ -1,4 +1,4 @@
-//! `..` in every form: it means what the kernel means by it, and the final object decides.
+//! `..` in every form: it means what the kernel means, and only the final object decides.
 
 use super::Act::{Append, Check, CreateNew, List, MakeDirectory, Put, Read, Remove, Stat};
 use super::{DETOUR, Row, row};
@@ -157,7 +157,7 @@ pub(super) static ROWS: &[Row] = &[
         .roots(&[super::rw("{T}/root"), super::ro("{T}/second")])
         .missing(),
     row("base-inside", "design: `--base`", Read, "in.txt").base("{T}/root/dir").allow("{T}/root/dir/in.txt"),
-    row("base-outside", "design: the base is no root", Read, "secret.txt").base("{T}/outside").outside(),
+    row("base-outside", "design: the base is not a root", Read, "secret.txt").base("{T}/outside").outside(),
     row("base-outside-leads-in", "design: the final object decides", Read, "../root/in.txt")
         .base("{T}/outside")
         .allow("{T}/root/in.txt"),

@@ -1,6 +1,6 @@
-//! The place where a race is run: a tree with the same names inside and outside, and handles on both.
+//! The tree of a race: the same names inside and outside, and handles to both.
 //!
-//! What the tests do themselves goes through those handles, so that no swap can lead it astray.
+//! The test itself works through those handles, so that a swap cannot mislead it.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -20,25 +20,25 @@ use crate::escape::Act;
 use crate::snapshot::Snapshot;
 use crate::tree::{Item, SECRET, Tree};
 
-/// What the door writes; of another length than what lies outside.
+/// What the door writes. Its length differs from the files outside.
 const WRITTEN: &[u8] = b"written through the door during a race\n";
 
-/// The names that exist outside from the start, each holding [`SECRET`]; `made` and `moved` do not.
+/// The files outside, each with [`SECRET`] in it. `made` and `moved` do not exist at first.
 const NAMES: [&str; 5] = ["file", "put", "from", "victim", "SECRET-name"];
 
-/// A tree in which a race is run.
+/// The tree of a race.
 #[derive(Debug)]
 pub(super) struct Arena {
     tree: Tree,
     pub(super) swap: Swap,
-    /// The directory inside in which the acts take place, wherever it is called.
+    /// The directory inside that the acts work in, whatever its current name.
     inside: OwnedFd,
-    /// Its double outside.
+    /// Its counterpart outside.
     outside: OwnedFd,
     outside_path: PathBuf,
-    /// What the outside looks like unharmed.
+    /// The outside before the race.
     baseline: Snapshot,
-    /// How long the files outside are. What the door writes is of another length, so one call tells a changed one.
+    /// The sizes of the files outside. The door writes another length, so one `stat` detects a change.
     sizes: BTreeMap<&'static str, i64>,
     count: AtomicU64,
 }
@@ -99,7 +99,7 @@ impl Arena {
         self.tree.top().join("outside")
     }
 
-    /// Sees to it that an act finds what it needs inside, and says what to ask.
+    /// Creates the files that an act needs inside, and returns the request.
     pub(super) fn prepare(&self, act: Act) -> io::Result<Request> {
         let needed: &[&str] = match act {
             Act::Rename => &["from"],
@@ -129,7 +129,7 @@ impl Arena {
         let before = match self.swap {
             Swap::DirectoryForLink => "work/",
             Swap::FileForLink => "",
-            // A long way down and up again: the directory has to leave between the two.
+            // A long way down and up again: the attacker has to move the directory in between.
             Swap::ParentAway => concat!(
                 "work/inner/",
                 "d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/",
@@ -138,12 +138,12 @@ impl Arena {
             ),
             Swap::DeepParentForLink => "a/b/c/d/e/",
         };
-        // Of both forms, every other time: relative to the root, and absolute.
+        // Six relative paths, then six absolute ones.
         let absolute = self.count.fetch_add(1, Ordering::Relaxed) % 12 >= 6;
         let start = if absolute { self.root().join(before).into_os_string() } else { OsString::from(before) };
         let text = |name: &str| [start.as_bytes(), name.as_bytes()].concat();
         match (self.swap, act) {
-            // What is swapped is the file itself; where a last link is not followed, its name is what is acted on.
+            // The attacker swaps the file itself. Acts that do not follow a last link act on its name.
             (Swap::FileForLink, Act::Read | Act::Put | Act::CreateNew | Act::Remove) => (text("file"), None),
             (Swap::FileForLink, Act::Rename) => (text("file"), Some(text("moved"))),
             (_, Act::Put) => (text("put"), None),
@@ -156,7 +156,7 @@ impl Arena {
         }
     }
 
-    /// What an act did to its own names outside. One or two calls, so that every attempt can be looked at.
+    /// What an act did to its own names outside. It takes at most three system calls, so that every attempt can be checked.
     pub(super) fn harm(&self, act: Act) -> io::Result<Option<String>> {
         let (kept, new): (&[&str], &[&str]) = match act {
             Act::Put => (&["put", "file"], &[]),
@@ -172,19 +172,19 @@ impl Arena {
         }
         for &name in new {
             if self.size_outside(name)?.is_some() {
-                return Ok(Some(format!("`{name}` was made outside")));
+                return Ok(Some(format!("`{name}` was created outside")));
             }
         }
         Ok(None)
     }
 
-    /// Everything that is different outside.
+    /// Everything that changed outside.
     pub(super) fn harm_anywhere(&self) -> io::Result<Vec<String>> {
         let differences = self.baseline.differences(&self.look_outside()?);
         Ok(differences.into_iter().map(|(path, change)| format!("{} {change:?}", path.display())).collect())
     }
 
-    /// Makes the outside as it was.
+    /// Restores the outside.
     pub(super) fn restore_outside(&self) -> io::Result<()> {
         for (path, _) in self.baseline.differences(&self.look_outside()?) {
             let Some(print) = self.baseline.get(&path) else {
@@ -198,8 +198,8 @@ impl Arena {
         Ok(())
     }
 
-    /// What lies outside. A directory that the attacker moved there belongs to the root: a door that holds it may go on
-    /// using it, which is documented and no escape.
+    /// A snapshot of the outside, without the directory that the attacker moved there: a door that holds its handle may
+    /// go on using it, which is documented and not an escape.
     fn look_outside(&self) -> io::Result<Snapshot> {
         Snapshot::take_without(self.tree.top(), &[self.root(), self.outside_directory().join("inner")])
     }
@@ -240,7 +240,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn harm_is_seen_and_undone() {
+    fn harm_is_detected_and_undone() {
         for swap in super::super::Race::ALL.map(|race| race.swap) {
             let arena = Arena::new(swap).unwrap();
             assert_eq!(arena.harm(Act::Put).unwrap(), None);

@@ -1,6 +1,6 @@
-//! A door that resolves beneath the root's handle in one call, to prove that a race can be won.
+//! A door that resolves beneath the root's handle in one call, to prove that a door can win every race.
 //!
-//! Without it, a false alarm in the races' own bookkeeping would go unseen until a real door runs them.
+//! It detects false alarms of the races themselves before a real door runs them.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -65,7 +65,7 @@ fn act(request: &Request) -> io::Result<Outcome> {
     Ok(Outcome::Done { content: done.0, entries: done.1, place: None })
 }
 
-/// The text relative to the root.
+/// The path relative to the root.
 fn below<'a>(root: &Path, text: &'a [u8]) -> &'a [u8] {
     let rest = text.strip_prefix(root.as_os_str().as_bytes());
     rest.map_or(text, |rest| rest.strip_prefix(b"/").unwrap_or(rest))
@@ -84,7 +84,7 @@ fn beneath(root: &OwnedFd, path: &[u8], flags: OFlags) -> io::Result<OwnedFd> {
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
     loop {
         match openat2(root, path, flags | OFlags::CLOEXEC, mode, resolve) {
-            // openat2(2): a rename was in the way of a `..`.
+            // openat2(2): a rename interfered with a `..`.
             Err(Errno::AGAIN) => {}
             other => return Ok(other?),
         }

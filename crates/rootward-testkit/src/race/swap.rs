@@ -1,4 +1,4 @@
-//! The attackers: each swaps one thing as fast as it can until told to stop.
+//! The attackers: each swaps one thing as fast as it can until it is told to stop.
 
 use std::fs;
 use std::io;
@@ -12,10 +12,10 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use super::Swap;
 use super::arena::Arena;
 
-/// How many swaps pass between two looks whether there is still something to swap.
+/// The number of swaps between two checks that both names still exist.
 const REPAIR: u64 = 16;
 
-/// Swaps until `stop`, counting.
+/// Swaps until `stop`, and counts the swaps.
 pub(super) fn attack(arena: &Arena, swaps: &AtomicU64, stop: &AtomicBool) {
     let root = arena.root();
     let outside = arena.outside_directory();
@@ -54,18 +54,18 @@ pub(super) fn attack(arena: &Arena, swaps: &AtomicU64, stop: &AtomicBool) {
     }
 }
 
-/// Waits of all sizes between swaps, up to as long as an act takes.
+/// Random waits between swaps, up to the duration of an act.
 ///
-/// Without them both sides fall into step on the directory's lock, and the door sees one state nearly always.
+/// Without them, both threads synchronize on the directory's lock, and the door nearly always sees the same state.
 struct Dwell(u64);
 
 impl Dwell {
     fn pass(&mut self) {
-        // On a single core the door would else wait for the end of the attacker's time slice.
+        // On a single core, the door would otherwise wait for the end of the attacker's time slice.
         if self.0 >> 58 == 0 {
             std::thread::yield_now();
         }
-        // xorshift, Marsaglia 2003: any spread will do.
+        // xorshift, Marsaglia 2003: any distribution will do.
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -81,7 +81,7 @@ fn exchange(one: &Path, other: &Path) -> io::Result<()> {
     Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
 }
 
-/// Makes sure that of the two names one is a file and the other the link that leads out.
+/// Makes sure that one of the two names is a file and the other is the link that leads out.
 fn restore_pair(file: &Path, trap: &Path, target: &Path) -> io::Result<()> {
     let is_link = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
     match (is_link(file), is_link(trap)) {
@@ -101,7 +101,7 @@ fn restore_pair(file: &Path, trap: &Path, target: &Path) -> io::Result<()> {
     }
 }
 
-/// Not `fs::write`: should the name be a link by now, the attacker itself would write outside.
+/// Not `fs::write`: if the name is a link by now, the attacker itself would write outside.
 fn create_new(path: &Path) -> io::Result<()> {
     use std::io::Write;
     fs::File::create_new(path)?.write_all(b"inside root/file\n")

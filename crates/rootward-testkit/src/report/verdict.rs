@@ -1,4 +1,4 @@
-//! Compares what a door answered, and what it did, with what a row expects.
+//! Compares a door's answer and its effects with what a row expects.
 
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -10,7 +10,7 @@ use crate::escape::{Act, Expect, Row};
 use crate::snapshot::{Change, Print, Snapshot};
 use crate::tree::{SECRET, real_places};
 
-/// Everything that is wrong, one sentence each.
+/// All problems, one sentence each.
 pub(super) fn problems(row: &Row, stage: &Stage, after: &Snapshot, outcome: &Outcome) -> io::Result<Vec<String>> {
     let mut problems = Vec::new();
     leaks(stage, outcome, &mut problems);
@@ -25,23 +25,23 @@ pub(super) fn problems(row: &Row, stage: &Stage, after: &Snapshot, outcome: &Out
         Expect::Deny { .. } | Expect::Error { .. } | Expect::Refused => {
             refused(row.expect, outcome, &mut problems);
             let changes =
-                differences.iter().map(|(path, change)| format!("refused, and yet {} {change:?}", path.display()));
+                differences.iter().map(|(path, change)| format!("refused, but {} {change:?}", path.display()));
             problems.extend(changes);
         }
     }
     Ok(problems)
 }
 
-/// Nothing of what lies outside may show: no content, no name, no link's target.
+/// An answer must not reveal anything outside: no content, no name, no link's target.
 fn leaks(stage: &Stage, outcome: &Outcome, problems: &mut Vec<String>) {
     let holds = |haystack: &[u8], needle: &[u8]| haystack.windows(needle.len().max(1)).any(|window| window == needle);
     let message = match outcome {
         Outcome::Done { content, entries, .. } => {
             if content.as_deref().is_some_and(|content| holds(content, SECRET.as_bytes())) {
-                problems.push("the content of a file outside was read".to_owned());
+                problems.push("read the content of a file outside".to_owned());
             }
             if entries.iter().flatten().any(|name| holds(name.as_bytes(), b"secret")) {
-                problems.push("a directory outside was listed".to_owned());
+                problems.push("listed a directory outside".to_owned());
             }
             return;
         }
@@ -49,9 +49,9 @@ fn leaks(stage: &Stage, outcome: &Outcome, problems: &mut Vec<String>) {
         Outcome::Unsupported => return,
     };
     if holds(message, SECRET.as_bytes()) {
-        problems.push("the message holds the content of a file outside".to_owned());
+        problems.push("the message contains the content of a file outside".to_owned());
     }
-    // A message may repeat what was asked; more than that about the outside it may not.
+    // A message may repeat the request, and may say nothing else about the outside.
     let request = &stage.request;
     let said: Vec<&[u8]> = [Some(request.path.as_slice()), request.to.as_deref()].into_iter().flatten().collect();
     let given = request.roots.iter().map(|root| &root.path).chain(&request.base).chain(&request.home);
@@ -62,7 +62,7 @@ fn leaks(stage: &Stage, outcome: &Outcome, problems: &mut Vec<String>) {
         let bytes = place.as_os_str().as_bytes();
         let known = said.iter().any(|said| holds(said, bytes)) || given.iter().any(|path| path.starts_with(place));
         if !above && !known && holds(message, bytes) {
-            problems.push(format!("the message names what lies outside: {}", place.display()));
+            problems.push(format!("the message names a path outside: {}", place.display()));
         }
     }
 }
@@ -75,18 +75,18 @@ fn refused(expect: Expect, outcome: &Outcome, problems: &mut Vec<String>) {
         _ => false,
     };
     if !right {
-        problems.push("not the refusal that was expected".to_owned());
+        problems.push("not the expected refusal".to_owned());
     }
 }
 
-/// That it was done, and to the right object.
+/// Checks that the door did it, to the right object.
 fn done(act: Act, stage: &Stage, after: &Snapshot, outcome: &Outcome, target: &Path, problems: &mut Vec<String>) {
     let Outcome::Done { content, entries, place } = outcome else {
-        problems.push("refused, although allowed".to_owned());
+        problems.push("refused, but should be allowed".to_owned());
         return;
     };
     if place.as_deref().is_some_and(|place| place != target) {
-        problems.push(format!("says that it acted on {place:?}, not on {}", target.display()));
+        problems.push(format!("claims to have acted on {place:?}, not on {}", target.display()));
     }
     let before = &stage.before;
     let old = before.get(target);
@@ -114,7 +114,7 @@ fn done(act: Act, stage: &Stage, after: &Snapshot, outcome: &Outcome, target: &P
         }
         Act::MakeDirectory => old.is_none() && new.is_some_and(Print::is_directory),
         Act::Remove => old.is_some() && new.is_none(),
-        // Whatever arrived there was somewhere in the tree before; `spread` sees to it that only one thing left.
+        // The new object was somewhere in the tree before. `spread` checks that only one object moved.
         Act::Rename | Act::Copy => new.is_some_and(|new| before.paths().any(|path| before.get(path) == Some(new))),
     };
     if !right {
@@ -122,7 +122,7 @@ fn done(act: Act, stage: &Stage, after: &Snapshot, outcome: &Outcome, target: &P
     }
 }
 
-/// That nothing but the target changed; for a move also what was moved, which must be one thing.
+/// Checks that only the target changed, and for a move the one object that was moved.
 fn spread(act: Act, differences: &[(PathBuf, Change)], target: &Path, problems: &mut Vec<String>) {
     let elsewhere = || differences.iter().filter(|(path, _)| !path.starts_with(target));
     let source = match act {
@@ -147,7 +147,7 @@ fn outside_only(stage: &Stage, differences: &[(PathBuf, Change)], problems: &mut
     let roots = real_places(&stage.root_paths());
     for (path, change) in differences {
         if !roots.iter().any(|root| path.starts_with(root)) {
-            problems.push(format!("changed what lies outside: {} {change:?}", path.display()));
+            problems.push(format!("changed something outside: {} {change:?}", path.display()));
         }
     }
 }

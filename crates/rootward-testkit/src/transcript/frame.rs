@@ -1,31 +1,31 @@
-//! A frame as it stands in a transcript: JSON with names in it, and for the server's frames with gaps.
+//! A frame as a transcript writes it: JSON with names, and in server frames with wildcards.
 //!
-//! Inside a text, `$NAME` is replaced by a directory or by a text that was bound; `$$` is a `$`. Outside, `$name` is a whole
-//! value. In a frame of the server a name that is not bound yet takes whatever stands there, `_` is any value, and `...` in an
-//! object stands for members that do not matter.
+//! Inside a string, `$NAME` is replaced by a directory or by a bound string; `$$` is a `$`. Outside a string, `$name` is a whole
+//! value. In a server frame, a name that is not bound yet takes the actual value, `_` matches any value, and `...` in an object
+//! matches any further members.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// What stands for a gap while a pattern is JSON. No text of a real frame begins so.
+/// Placeholders for wildcards inside a JSON pattern. No string of a real frame begins with them.
 pub(super) const ANY: &str = "\u{0}any";
 pub(super) const REST: &str = "\u{0}rest";
 pub(super) const BIND: &str = "\u{0}bind ";
 
-/// Values by name: directories, in capitals, and what was bound.
+/// Values by name: directories, in capitals, and bound values.
 pub(super) type Names = BTreeMap<String, Value>;
 
 /// A frame with names in it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Frame(String);
 
-/// Who says it.
+/// Who sends a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Side {
-    /// Every name has a value.
+    /// Every name must have a value.
     Client,
-    /// Gaps are allowed, and names that are not bound yet.
+    /// Wildcards and names that are not bound yet are allowed.
     Server,
 }
 
@@ -34,20 +34,20 @@ impl Frame {
         Frame(text.to_owned())
     }
 
-    /// The line to be sent: as it stands, not written anew, so that numbers and the order of members stay.
+    /// The line to send. The text is not parsed and printed again, which could change numbers and the order of members.
     pub(super) fn to_send(&self, names: &Names) -> Result<String, String> {
         let text = filled_in(&self.0, names, Side::Client)?;
         let _: Value = serde_json::from_str(&text).map_err(|error| format!("not JSON: {error}"))?;
         Ok(text)
     }
 
-    /// What a frame is compared with.
+    /// The pattern that a received frame must match.
     pub(super) fn to_expect(&self, names: &Names) -> Result<Value, String> {
         let text = filled_in(&self.0, names, Side::Server)?;
         serde_json::from_str(&text).map_err(|error| format!("not JSON: {error}"))
     }
 
-    /// The names that it binds, given those that are known.
+    /// The names that it binds, given the names that already have values.
     pub(super) fn binds(&self, names: &Names) -> Result<Vec<String>, String> {
         let mut found = Vec::new();
         collect(&self.to_expect(names)?, &mut found);
@@ -79,14 +79,14 @@ fn filled_in(text: &str, names: &Names, side: Side) -> Result<String, String> {
             out.push_str(&named(name, names, side, in_text)?);
             rest = tail;
         } else if in_text && c == '\\' {
-            let escaped = after.chars().next().ok_or("the text ends in `\\`")?;
+            let escaped = after.chars().next().ok_or("the frame ends in `\\`")?;
             out.extend([c, escaped]);
             rest = &after[escaped.len_utf8()..];
         } else if let Some(tail) = rest.strip_prefix("...").filter(|_| !in_text) {
-            out.push_str(&gap(side, &format!("{}:null", quoted(REST)))?);
+            out.push_str(&wildcard(side, &format!("{}:null", quoted(REST)))?);
             rest = tail;
         } else if c == '_' && !in_text {
-            out.push_str(&gap(side, &quoted(ANY))?);
+            out.push_str(&wildcard(side, &quoted(ANY))?);
             rest = after;
         } else {
             in_text ^= c == '"';
@@ -99,21 +99,21 @@ fn filled_in(text: &str, names: &Names, side: Side) -> Result<String, String> {
 
 fn named(name: &str, names: &Names, side: Side, in_text: bool) -> Result<String, String> {
     match (names.get(name), in_text) {
-        _ if name.is_empty() => Err("`$` without a name; a `$` itself is `$$`".to_owned()),
+        _ if name.is_empty() => Err("`$` without a name; write `$$` for a `$`".to_owned()),
         (Some(Value::String(text)), true) => Ok(quoted(text).trim_matches('"').to_owned()),
-        (Some(_), true) => Err(format!("`${name}` is not a text")),
+        (Some(_), true) => Err(format!("`${name}` is not a string")),
         (Some(value), false) => Ok(value.to_string()),
         (None, false) if side == Side::Server && name.starts_with(|c: char| c.is_ascii_lowercase()) => {
             Ok(quoted(&format!("{BIND}{name}")))
         }
-        (None, _) => Err(format!("nothing is called `${name}`")),
+        (None, _) => Err(format!("unknown name `${name}`")),
     }
 }
 
-fn gap(side: Side, stands_for: &str) -> Result<String, String> {
+fn wildcard(side: Side, placeholder: &str) -> Result<String, String> {
     match side {
-        Side::Server => Ok(stands_for.to_owned()),
-        Side::Client => Err("a frame of the client has no gaps".to_owned()),
+        Side::Server => Ok(placeholder.to_owned()),
+        Side::Client => Err("a client frame cannot have wildcards".to_owned()),
     }
 }
 
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_server_is_to_send() {
+    fn what_a_server_must_send() {
         let check = |text: &str, expect: Option<Value>| {
             assert_eq!(Frame::new(text).to_expect(&names()).ok(), expect, "{text}");
         };
@@ -153,7 +153,7 @@ mod tests {
             r#"{"id": $id, "x": $new, "y": _, ...}"#,
             Some(json!({"id": 7, "x": "\0bind new", "y": ANY, REST: null})),
         );
-        // Directories are never bound, and members cannot be left out of a list.
+        // Directories are never bound, and `...` is not valid in an array.
         check(r#"{"x": $NEW}"#, None);
         check("[...]", None);
         check(r#"{"x": "$new"}"#, None);

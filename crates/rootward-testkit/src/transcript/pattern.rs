@@ -1,10 +1,10 @@
-//! Comparing a frame with what was expected: every member counts, unless the transcript says `...`.
+//! Compares a frame with the expected one: every member counts, unless the transcript says `...`.
 
 use serde_json::Value;
 
 use super::frame::{ANY, BIND, Names, REST};
 
-/// Where the two part, as a JSON pointer with a sentence; names that the pattern leaves open are bound.
+/// Compares the two and binds the names that have no value yet. The error names the first difference by its JSON pointer.
 pub(super) fn compare(expected: &Value, seen: &Value, names: &mut Names) -> Result<(), String> {
     at("", expected, seen, names)
 }
@@ -14,7 +14,7 @@ fn at(place: &str, expected: &Value, seen: &Value, names: &mut Names) -> Result<
         (Value::String(text), _) if text == ANY => Ok(()),
         (Value::String(text), _) if text.starts_with(BIND) => {
             let name = &text[BIND.len()..];
-            // One frame may use the same name twice.
+            // A frame may use the same name twice.
             match names.get(name) {
                 Some(bound) if bound != seen => Err(format!("`{place}`: `${name}` is {bound}, seen {seen}")),
                 Some(_) => Ok(()),

@@ -1,4 +1,4 @@
-//! Playing a transcript: sends what the client says, and compares every frame that comes back.
+//! The player: sends the client's frames and compares every frame that the server sends.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,21 +15,21 @@ use super::stage::Stage;
 use super::{Step, Transcript};
 use crate::client::{Line, Received};
 
-/// How long a frame is waited for; far more than any time that a server keeps to.
+/// How long to wait for a frame: far longer than any timeout of a server.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// What is played against.
+/// The server that a transcript is played against.
 pub trait Server {
-    /// Opens a connection on which nothing was said yet. Connections with the same settings are sessions of one server.
+    /// Opens a new connection. Connections with the same settings are sessions of one server.
     fn connect(&mut self, settings: &Settings) -> io::Result<Box<dyn Line>>;
 }
 
-/// Where a server parts from a transcript.
+/// Where a server differs from a transcript.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Difference {
-    /// The line of the transcript, from 1.
+    /// The line number in the transcript, from 1.
     pub line: usize,
-    /// What should have come, and what did.
+    /// The expected frame and the actual one.
     pub says: String,
 }
 
@@ -41,7 +41,7 @@ impl fmt::Display for Difference {
 
 impl std::error::Error for Difference {}
 
-/// Plays a transcript to its end; the first difference ends it.
+/// Plays a transcript, up to the first difference.
 pub fn play(transcript: &Transcript, server: &mut dyn Server) -> Result<(), Difference> {
     let last = transcript.steps.last().map_or(0, |(line, _)| *line);
     let mut stage = Play::new(transcript.side).map_err(|says| Difference { line: 0, says })?;
@@ -63,7 +63,7 @@ struct Play {
 struct Connection {
     side: Side,
     line: Box<dyn Line>,
-    /// A `roots/list` that came before the transcript expects it.
+    /// A `roots/list` that arrived before the transcript expects it.
     early: Option<Value>,
 }
 
@@ -99,28 +99,28 @@ impl Play {
         connection.line.send(&text).map_err(|error| format!("cannot send: {error}"))
     }
 
-    /// Receives as many frames as are expected, each once.
+    /// Receives all expected frames, each once.
     fn hear(&mut self, name: &str, frames: &[Frame]) -> Result<(), String> {
         let connection = self.lines.get_mut(name).ok_or("no connection")?;
         let mut expected = frames.iter().map(|frame| frame.to_expect(&self.names)).collect::<Result<Vec<_>, _>>()?;
         connection.early.take_if(|early| fit(&mut expected, early, &mut self.names).is_ok());
         while !expected.is_empty() {
             let text = match connection.receive(PATIENCE)? {
-                Received::Silence => return Err(told("a frame is missing", &expected, "nothing")),
-                Received::End => return Err(told("a frame is missing", &expected, "the end of the connection")),
+                Received::Silence => return Err(mismatch("missing frame", &expected, "nothing")),
+                Received::End => return Err(mismatch("missing frame", &expected, "the end of the connection")),
                 Received::Frame(text) => text,
             };
-            let seen: Value =
-                serde_json::from_str(&text).map_err(|error| told(&format!("not JSON: {error}"), &expected, &text))?;
+            let seen: Value = serde_json::from_str(&text)
+                .map_err(|error| mismatch(&format!("not JSON: {error}"), &expected, &text))?;
             match fit(&mut expected, &seen, &mut self.names) {
-                Err(why) if !connection.sets_aside(&seen) => return Err(told(&why, &expected, &text)),
+                Err(why) if !connection.sets_aside(&seen) => return Err(mismatch(&why, &expected, &text)),
                 _ => {}
             }
         }
         Ok(())
     }
 
-    /// Closes a connection; whatever still comes on it was not expected.
+    /// Closes a connection. Any frame that still arrives is unexpected.
     fn hang_up(&mut self, name: &str) -> Result<(), String> {
         let mut connection = self.lines.remove(name).ok_or("no connection")?;
         if let Some(early) = connection.early {
@@ -129,13 +129,13 @@ impl Play {
         connection.line.close().map_err(|error| format!("cannot close: {error}"))?;
         match connection.receive(PATIENCE)? {
             Received::End => Ok(()),
-            Received::Silence => Err("the server does not end the connection".to_owned()),
+            Received::Silence => Err("the server does not close the connection".to_owned()),
             Received::Frame(text) => Err(unexpected(&text)),
         }
     }
 
     fn forge(&mut self, new: &str, old: &str) -> Result<(), String> {
-        let value = self.names.get(old).and_then(Value::as_str).ok_or_else(|| format!("`${old}` is not a text"))?;
+        let value = self.names.get(old).and_then(Value::as_str).ok_or_else(|| format!("`${old}` is not a string"))?;
         let middle = value.len() / 2;
         let forged: Option<String> = value.get(..middle).zip(value.get(middle + 1..)).map(|(before, after)| {
             let letter = if value[middle..].starts_with('A') { 'B' } else { 'A' };
@@ -152,9 +152,9 @@ impl Connection {
         self.line.receive(patience).map_err(|error| format!("cannot receive: {error}"))
     }
 
-    /// Nothing comes for that long.
+    /// Checks that the server sends nothing for this long.
     fn quiet(&mut self, time: Duration) -> Result<(), String> {
-        // What came before the wait was not said during it.
+        // The server sent this frame before the wait, not during it.
         if self.side == Side::Wrap
             && let Received::Frame(text) = self.receive(Duration::ZERO)?
             && !serde_json::from_str(&text).is_ok_and(|seen| self.sets_aside(&seen))
@@ -168,7 +168,7 @@ impl Connection {
         }
     }
 
-    /// Whether a frame that is not expected yet is set aside until it is. One that is never expected fails the transcript.
+    /// Sets aside an early `roots/list` until the transcript expects it. If that never happens, the transcript fails.
     fn sets_aside(&mut self, seen: &Value) -> bool {
         let is_early = self.side == Side::Wrap && self.early.is_none() && seen["method"] == "roots/list";
         if is_early {
@@ -178,11 +178,11 @@ impl Connection {
     }
 }
 
-/// Takes the frame that fits from those expected; why none does.
+/// Removes the expected frame that matches `seen`. The error says why none does.
 fn fit(expected: &mut Vec<Value>, seen: &Value, names: &mut Names) -> Result<(), String> {
     let mut why = String::new();
     let position = expected.iter().position(|expected| {
-        // Names are bound by the frame that fits, not by one that was only tried.
+        // Only a frame that matches may bind names.
         let mut bound = names.clone();
         match compare(expected, seen, &mut bound) {
             Ok(()) => *names = bound,
@@ -202,16 +202,16 @@ fn fit(expected: &mut Vec<Value>, seen: &Value, names: &mut Names) -> Result<(),
     }
 }
 
-fn told(why: &str, expected: &[Value], seen: &str) -> String {
+fn mismatch(why: &str, expected: &[Value], seen: &str) -> String {
     let expected: Vec<String> = expected.iter().map(shown).collect();
     format!("{why}\n  expected: {}\n  seen:     {seen}", expected.join("\n  or:       "))
 }
 
 fn unexpected(text: &str) -> String {
-    format!("a frame too many\n  expected: nothing\n  seen:     {text}")
+    format!("unexpected frame\n  expected: nothing\n  seen:     {text}")
 }
 
-/// A pattern as it was written, more or less.
+/// A pattern roughly as the transcript writes it.
 fn shown(expected: &Value) -> String {
     let text = expected.to_string();
     text.replace("\"\\u0000rest\":null", "...").replace("\"\\u0000any\"", "_").replace("\\u0000bind ", "$")
@@ -223,7 +223,7 @@ mod tests {
 
     use super::*;
 
-    /// Answers each frame with those that a test gives it.
+    /// Answers the client's frames with the test's.
     struct Scripted(VecDeque<Vec<&'static str>>);
 
     struct Talk {
@@ -258,7 +258,7 @@ mod tests {
         }
     }
 
-    /// One frame of the client in each transcript; what the server says to it.
+    /// Plays a transcript with one client frame and these answers to it.
     fn played(steps: &str, answers: &[&'static str]) -> Result<(), (usize, String)> {
         played_through(Side::Library, steps, answers)
     }
@@ -280,21 +280,21 @@ mod tests {
         assert_eq!(played("wait 5ms", &[]), Ok(()));
         let both = "server: {\"id\": 1, \"a\": $x}\nalso: {\"id\": 2, \"a\": $y}\nclient: [$x, $y]\nhang up";
         assert_eq!(played(both, &[r#"{"id":2,"a":7}"#, r#"{"id":1,"a":8}"#]), Ok(()));
-        fails(both, &[r#"{"id":2,"a":7}"#], 3, "a frame is missing");
+        fails(both, &[r#"{"id":2,"a":7}"#], 3, "missing frame");
         fails(both, &[r#"{"id":2,"a":7}"#, r#"{"id":2,"a":7}"#], 3, "`/id` differs");
-        fails("server: {\"id\": 1}", &[], 3, "a frame is missing");
+        fails("server: {\"id\": 1}", &[], 3, "missing frame");
         fails("server: {\"id\": 1}", &[r#"{"id":"1"}"#], 3, "`/id` differs");
         fails("server: {\"id\": 1}", &[r#"{"id":1,"params":{}}"#], 3, "`/params` was not expected");
         fails("server: {\"id\": 1}", &["x"], 3, "not JSON");
-        fails("server: {\"id\": 1}", &[r#"{"id":1}"#, r#"{"id":2}"#], 3, "a frame too many");
-        fails("server: {\"id\": 1}\nwait 5ms\nhang up", &[r#"{"id":1}"#, r#"{"id":2}"#], 4, "a frame too many");
+        fails("server: {\"id\": 1}", &[r#"{"id":1}"#, r#"{"id":2}"#], 3, "unexpected frame");
+        fails("server: {\"id\": 1}\nwait 5ms\nhang up", &[r#"{"id":1}"#, r#"{"id":2}"#], 4, "unexpected frame");
         fails("server: {\"id\": $x}\nserver: {\"id\": $x}", &[r#"{"id":1}"#, r#"{"id":2}"#], 4, "`/id` differs");
-        fails("hang up", &[r#"{"id":1}"#], 3, "a frame too many");
+        fails("hang up", &[r#"{"id":1}"#], 3, "unexpected frame");
         fails("server: {\"id\": _, ...}", &["{}"], 3, "expected: {...,\"id\":_}");
     }
 
     #[test]
-    fn wrap_may_ask_for_roots_early() {
+    fn wrap_may_request_roots_early() {
         let early = [r#"{"id":7,"method":"roots/list"}"#, r#"{"id":1}"#];
         let later = "server: {\"id\": 1}\nwait 5ms\nserver: {\"id\": $ask, \"method\": \"roots/list\"}";
         assert_eq!(played_through(Side::Wrap, later, &early), Ok(()));
@@ -302,19 +302,19 @@ mod tests {
         let waits = "wait 5ms\nserver: {\"id\": $ask, \"method\": \"roots/list\"}";
         assert_eq!(played_through(Side::Wrap, waits, &early[..1]), Ok(()));
         assert!(played_through(Side::Library, waits, &early[..1]).is_err());
-        // One at a time, nothing else, and not for nothing.
+        // Only one, only `roots/list`, and only if a later line expects it.
         let fails = |steps: &str, answers: &[&'static str], says: &str| {
             let (_, said) = played_through(Side::Wrap, steps, answers).unwrap_err();
             assert!(said.contains(says), "{steps}: {said}");
         };
-        fails("server: {\"id\": 1}", &early, "a frame too many");
+        fails("server: {\"id\": 1}", &early, "unexpected frame");
         fails(later, &[early[0], early[0], early[1]], "`/id` differs");
         fails(later, &[r#"{"id":7,"method":"ping"}"#, early[1]], "`/id` differs");
-        fails("wait 5ms", &[r#"{"id":7,"method":"ping"}"#], "a frame too many");
+        fails("wait 5ms", &[r#"{"id":7,"method":"ping"}"#], "unexpected frame");
     }
 
     #[test]
-    fn a_forged_text_differs() {
+    fn a_forged_string_differs() {
         let steps = "server: {\"id\": $x}\nforge $y from $x\nclient: {\"id\": $y}\nhang up";
         assert_eq!(played(steps, &[r#"{"id":"AAAA"}"#]), Ok(()));
         assert!(played(steps, &[r#"{"id":7}"#]).is_err());

@@ -1,4 +1,4 @@
-//! Reading a transcript. What is not understood is an error: a mistyped word would otherwise test nothing.
+//! The parser of transcripts. Anything unknown is an error: a typo would otherwise go unnoticed and test nothing.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ pub(super) fn read(text: &str, side: Side) -> Result<Transcript, Wrong> {
         let wrong = |says| Wrong { line, says };
         if let Some(says) = side::header(&text, side).map_err(wrong)? {
             if !steps.is_empty() || standing.replace(says).is_some() {
-                return Err(wrong("one such line, before anything happens".to_owned()));
+                return Err(wrong("one such line, before the first step".to_owned()));
             }
             continue;
         }
@@ -29,7 +29,7 @@ pub(super) fn read(text: &str, side: Side) -> Result<Transcript, Wrong> {
             known.binds(&frame).map_err(wrong)?;
             match steps.last_mut() {
                 Some((_, Step::Server(_, frames))) => frames.push(frame),
-                _ => return Err(wrong("`also` goes after `server`".to_owned())),
+                _ => return Err(wrong("`also` must follow `server`".to_owned())),
             }
             continue;
         }
@@ -41,22 +41,22 @@ pub(super) fn read(text: &str, side: Side) -> Result<Transcript, Wrong> {
         Some((_, Step::Server(..) | Step::HangUp(_) | Step::Wait(_))) => {
             Ok(Transcript { about, side, standing: standing.unwrap_or(Standing::Kept), steps })
         }
-        // What is said last would be answered by nobody.
-        Some((line, _)) => Err(Wrong { line: *line, says: "the last step expects nothing".to_owned() }),
-        None => Err(Wrong { line: 1, says: "nothing happens".to_owned() }),
+        // Nothing would check the response to the last frame.
+        Some((line, _)) => Err(Wrong { line: *line, says: "the last step checks nothing".to_owned() }),
+        None => Err(Wrong { line: 1, says: "no steps".to_owned() }),
     }
 }
 
-/// The comment that the text opens with.
+/// The comment at the top.
 fn about(text: &str) -> Result<String, Wrong> {
     let comment = text.lines().map_while(|line| line.strip_prefix('#')).map(str::trim);
     match comment.collect::<Vec<_>>().join(" ").trim() {
-        "" => Err(Wrong { line: 1, says: "no comment that says what this is about".to_owned() }),
+        "" => Err(Wrong { line: 1, says: "no comment at the top that says what this tests".to_owned() }),
         about => Ok(about.to_owned()),
     }
 }
 
-/// The lines with their numbers, without comments; a line that begins with a space goes on from the one before.
+/// The lines with their numbers, without comments. A line that begins with a space continues the previous one.
 fn joined(text: &str) -> Vec<(usize, String)> {
     let mut lines: Vec<(usize, String)> = Vec::new();
     for (number, line) in text.lines().enumerate().map(|(position, line)| (position + 1, line.trim_end())) {
@@ -100,11 +100,11 @@ fn step(line: &str) -> Result<Step, String> {
         ["write", path, said] => Ok(Step::Change(Change::Write(text(path), text(said)))),
         ["link", from, "to", target] => Ok(Step::Change(Change::Link { link: text(from), target: text(target) })),
         ["remove", path] => Ok(Step::Change(Change::Remove(text(path)))),
-        _ => Err(format!("not understood: `{line}`")),
+        _ => Err(format!("unknown step: `{line}`")),
     }
 }
 
-/// What is known while reading: which names will have values.
+/// What the parser knows so far: the names that have values, and the open connections.
 struct Known {
     names: Names,
     open: Vec<String>,
@@ -115,7 +115,7 @@ impl Known {
         Known { names, open: Vec::new() }
     }
 
-    /// Checks a step as far as that can be done before anything was said.
+    /// Checks a step as far as possible without playing it.
     fn check(&mut self, step: &Step) -> Result<(), String> {
         match step {
             Step::Client(name, frame) => {
@@ -132,7 +132,7 @@ impl Known {
                 Ok(())
             }
             Step::Forge { new, old } => {
-                let value = self.names.get(old).cloned().ok_or_else(|| format!("nothing is called `${old}`"))?;
+                let value = self.names.get(old).cloned().ok_or_else(|| format!("unknown name `${old}`"))?;
                 self.names.insert(new.clone(), value);
                 Ok(())
             }
@@ -152,16 +152,16 @@ impl Known {
         }
     }
 
-    /// Takes note of the names that a frame of the server gives values to.
+    /// Records the names that a server frame binds.
     fn binds(&mut self, frame: &Frame) -> Result<(), String> {
         let binds = frame.binds(&self.names)?;
-        // Any value will do for checking; a text may stand wherever a name may.
+        // Any value will do for checking. A string is valid wherever a name is.
         self.names.extend(binds.into_iter().map(|name| (name, Value::from("bound"))));
         Ok(())
     }
 
     fn is_open(&self, name: &str) -> Result<(), String> {
-        if self.open.iter().any(|open| open == name) { Ok(()) } else { Err("no client has spoken yet".to_owned()) }
+        if self.open.iter().any(|open| open == name) { Ok(()) } else { Err("this connection is not open".to_owned()) }
     }
 }
 
@@ -175,10 +175,10 @@ mod tests {
     }
 
     #[test]
-    fn lines_go_on_and_are_counted() {
-        let text = "# What\n# it pins.\n\nsettings: strict\nclient: {\"id\":\n  1}\n\nserver: {...}\nwait 5ms\n";
+    fn continued_lines_are_joined_and_numbered() {
+        let text = "# What\n# it tests.\n\nsettings: strict\nclient: {\"id\":\n  1}\n\nserver: {...}\nwait 5ms\n";
         let transcript = read(text, Side::Library).unwrap();
-        assert_eq!(transcript.about(), "What it pins.");
+        assert_eq!(transcript.about(), "What it tests.");
         let lines: Vec<usize> = transcript.steps.iter().map(|(line, _)| *line).collect();
         assert_eq!(lines, [4, 5, 8, 9]);
     }
@@ -202,34 +202,34 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_an_error() {
+    fn unknown_lines_are_errors() {
         let check = |steps: &str, line: usize, says: &str| {
             let (found, said) = wrong(&format!("# About.\n{steps}"));
             assert!(found == line && said.contains(says), "{steps}: {found}: {said}");
         };
         assert_eq!(wrong("client: {}\nserver: {}").0, 1);
-        check("", 1, "nothing happens");
-        check("cleint: {}", 2, "not understood");
+        check("", 1, "no steps");
+        check("cleint: {}", 2, "unknown step");
         check("wait 5", 2, "not a time");
-        check("wait 5ms 6ms", 2, "not understood");
+        check("wait 5ms 6ms", 2, "unknown step");
         check("settings: stric", 2, "no such setting");
         check("client: {", 2, "not JSON");
         check("client: {}\nserver: {]", 3, "not JSON");
-        check("client: {\"id\": $x}", 2, "nothing is called `$x`");
-        check("server: {}", 2, "no client has spoken");
-        check("client: {}\nhang up two", 3, "no client has spoken");
-        check("client: {}\nhang up\nserver: {}", 4, "no client has spoken");
-        check("client: {}\nalso: {}", 3, "goes after");
+        check("client: {\"id\": $x}", 2, "unknown name `$x`");
+        check("server: {}", 2, "not open");
+        check("client: {}\nhang up two", 3, "not open");
+        check("client: {}\nhang up\nserver: {}", 4, "not open");
+        check("client: {}\nalso: {}", 3, "must follow");
         check("client: {}\nserver: {}\nalso: {]", 4, "not JSON");
-        check("client: {}", 2, "expects nothing");
+        check("client: {}", 2, "checks nothing");
         check("through: libary, x\nclient: {}\nserver: {}", 2, "no such side: `libary`");
         check("through: library\nclient: {}\nserver: {}", 2, "no reason");
         check("differs: wrap, \nclient: {}\nserver: {}", 2, "no reason");
-        check("client: {}\nthrough: library, x\nserver: {}", 3, "before anything happens");
+        check("client: {}\nthrough: library, x\nserver: {}", 3, "before the first step");
         check("through: library, x\ndiffers: wrap, x\nclient: {}\nserver: {}", 3, "one such line");
         check("[wrp] client: {}", 2, "no such side: `wrp`");
-        check("[library] cleint: {}", 2, "not understood");
-        check("mkdir $X/y", 2, "nothing is called `$X`");
-        check("forge $x from $y", 2, "nothing is called `$y`");
+        check("[library] cleint: {}", 2, "unknown step");
+        check("mkdir $X/y", 2, "unknown name `$X`");
+        check("forge $x from $y", 2, "unknown name `$y`");
     }
 }

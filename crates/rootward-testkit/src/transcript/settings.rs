@@ -1,4 +1,4 @@
-//! What a `settings:` line says, in the words of the settings themselves.
+//! The parser of `settings:` lines, which use the names of the product's own settings.
 
 use std::ffi::OsStr;
 use std::time::Duration;
@@ -11,17 +11,17 @@ use super::stage::Stage;
 /// The settings of the server that a connection is made to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Settings {
-    /// Who is listened to, and for how long.
+    /// How the client's roots are followed, and for how long.
     pub policy: Policy,
-    /// Ceiling, saved roots and fallback, as they lay on disk when the line was read.
+    /// Ceiling, saved roots and fallback, resolved when the line was parsed.
     pub sources: Sources,
     /// How a refused tool call is answered.
     pub refusals: Refusals,
-    /// Who the requests come from.
+    /// The user that the requests come from.
     pub principal: String,
-    /// Which key seals what a modern client carries.
+    /// The key that seals the states of modern clients.
     pub key: u8,
-    /// How long a modern client may take to send a call again.
+    /// How long a modern client may take to repeat a call.
     pub round_lifetime: Duration,
 }
 
@@ -48,7 +48,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Takes up one word, `NAME=VALUE` or a word alone.
+    /// Applies one setting: `NAME=VALUE` or a word alone.
     pub(super) fn set(&mut self, word: &str, stage: &Stage) -> Result<(), String> {
         let not_known = || Err(format!("no such setting: `{word}`"));
         let policy = &mut self.policy;
@@ -100,7 +100,7 @@ fn lifetime(text: &str) -> Result<Option<Duration>, String> {
     if text == "none" { Ok(None) } else { duration(text).map(Some) }
 }
 
-/// Paths with commas between them, each with an access suffix if need be.
+/// Parses comma-separated paths, each with an optional access suffix.
 fn roots(text: &str, origin: Origin, stage: &Stage) -> Result<RootSet, String> {
     let root = |text: &str| {
         let path = stage.path(text)?;

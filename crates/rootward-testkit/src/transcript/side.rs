@@ -1,4 +1,4 @@
-//! The implementations that are held to the transcripts, and where a transcript treats them differently.
+//! The implementations that play the transcripts, and the lines that apply to only one of them.
 
 use std::fmt;
 
@@ -7,20 +7,20 @@ use std::fmt;
 pub enum Side {
     /// `rootward-server`: the library in a server's own process.
     Library,
-    /// The engine of `rootward wrap`: a process in front of a server. It may ask for roots earlier than a call needs them,
-    /// because the server behind it starts in them.
+    /// The engine of `rootward wrap`: a process in front of a server. It may request roots before a call needs them, because it
+    /// starts the server in them.
     Wrap,
 }
 
-/// Whether a side keeps to a transcript.
+/// Whether a side is expected to pass a transcript.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Standing {
-    /// It does.
+    /// It must pass.
     Kept,
-    /// The transcript is only about the other side, for this reason.
+    /// Only the other side plays the transcript, for this reason.
     Elsewhere(String),
-    /// It should and does not, for this reason. Such a transcript is played and must fail, so that the reason goes when the
-    /// difference does.
+    /// It should pass but does not, for this reason. The transcript is still played and must fail, so that a fix also removes
+    /// the reason.
     Differs(String),
 }
 
@@ -49,7 +49,7 @@ impl Side {
     }
 }
 
-/// Reads `through: SIDE, REASON` and `differs: SIDE, REASON`: what the line says about `side`; `None` for any other line.
+/// Parses `through: SIDE, REASON` and `differs: SIDE, REASON`, and returns what the line says about `side`. `None` for other lines.
 pub(super) fn header(line: &str, side: Side) -> Result<Option<Standing>, String> {
     let Some((word @ ("through" | "differs"), rest)) = line.split_once(':') else { return Ok(None) };
     let (named, reason) = rest.split_once(',').unwrap_or((rest, ""));
@@ -65,7 +65,7 @@ pub(super) fn header(line: &str, side: Side) -> Result<Option<Standing>, String>
     }))
 }
 
-/// The line without `[SIDE]` before it; `None` where that is another side.
+/// The line without its `[SIDE]` prefix; `None` if it names the other side.
 pub(super) fn only(line: &str, side: Side) -> Result<Option<&str>, String> {
     match line.strip_prefix('[').and_then(|rest| rest.split_once("] ")) {
         Some((named, rest)) => Ok((Side::read(named)? == side).then_some(rest)),

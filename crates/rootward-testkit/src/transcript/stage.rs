@@ -1,6 +1,6 @@
-//! The directories that a transcript plays in, and what it changes in them.
+//! The directories of a transcript, and its changes to them.
 //!
-//! `$A`, `$B` and `$OUTSIDE` lie beside each other in `$TOP`, each with a file `file` that holds `a`, `b` and `outside`.
+//! `$A`, `$B` and `$OUTSIDE` lie beside each other in `$TOP`, each with a file `file` that contains `a`, `b` or `outside`.
 
 use std::fs;
 use std::io;
@@ -11,16 +11,16 @@ use tempfile::TempDir;
 
 use super::frame::Names;
 
-/// The directories: name and what its file says, which is also where it lies.
+/// The directories: the name in transcripts, and the name on disk, which is also the content of `file`.
 const PLACES: [(&str, &str); 3] = [("A", "a"), ("B", "b"), ("OUTSIDE", "outside")];
 
-/// The directories of one transcript; gone when it is over.
+/// The directories of one transcript, removed when dropped.
 #[derive(Debug)]
 pub struct Stage {
     directory: TempDir,
 }
 
-/// A change on disk. The paths have names in them.
+/// A change on disk. Paths may begin with a `$NAME`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Change {
     Mkdir(String),
@@ -30,7 +30,7 @@ pub(super) enum Change {
 }
 
 impl Stage {
-    /// A new one.
+    /// Creates the directories and their files.
     pub fn new() -> io::Result<Stage> {
         let directory = tempfile::tempdir()?;
         for (_, name) in PLACES {
@@ -50,7 +50,7 @@ impl Stage {
         names(self.top())
     }
 
-    /// Fills in the directories of `text`.
+    /// Replaces the `$NAME` at the start of `text`.
     pub fn path(&self, text: &str) -> Result<PathBuf, String> {
         path(text, &self.names()).map(PathBuf::from)
     }
@@ -74,7 +74,7 @@ impl Stage {
     }
 }
 
-/// The names of a stage that lies at `top`.
+/// The names of a stage at `top`.
 pub(super) fn names(top: &Path) -> Names {
     let text = |path: &Path| Value::from(path.to_string_lossy());
     let mut names = Names::from([("TOP".to_owned(), text(top))]);
@@ -82,14 +82,14 @@ pub(super) fn names(top: &Path) -> Names {
     names
 }
 
-/// A path whose first part may be the name of a directory.
+/// Replaces the `$NAME` at the start of a path.
 pub(super) fn path(text: &str, names: &Names) -> Result<String, String> {
     let Some(rest) = text.strip_prefix('$') else {
         return Ok(text.to_owned());
     };
     let end = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
     let (name, rest) = rest.split_at(end);
-    let place = names.get(name).and_then(Value::as_str).ok_or_else(|| format!("nothing is called `${name}`"))?;
+    let place = names.get(name).and_then(Value::as_str).ok_or_else(|| format!("unknown name `${name}`"))?;
     Ok(format!("{place}{rest}"))
 }
 

@@ -7,18 +7,18 @@ use std::path::Path;
 
 use super::{Difference, Side, Standing, Transcript, load};
 
-/// What came of playing all transcripts through one side.
+/// The result of playing all transcripts through one side.
 #[derive(Debug)]
 pub struct Report {
     side: Side,
     kept: usize,
-    /// Of these, how many the other side is held to as well.
+    /// How many of these the other side must pass as well.
     both: usize,
-    /// The transcripts that are not played here, by reason.
+    /// The transcripts that this side does not play, by reason.
     elsewhere: BTreeMap<String, Vec<String>>,
-    /// The transcripts that the side is known not to keep to: the name, and the reason given for it.
+    /// The transcripts that this side is known to fail: name and reason.
     differ: Vec<(String, String)>,
-    /// What went wrong, by transcript.
+    /// The failures, one for each transcript.
     pub failures: Vec<String>,
 }
 
@@ -55,7 +55,7 @@ impl Report {
                 }
             },
             Standing::Differs(reason) => match play(&transcript) {
-                Ok(()) => self.failures.push(format!("{name}: it differs no more, remove `differs: {}, …`", self.side)),
+                Ok(()) => self.failures.push(format!("{name}: passes now, remove `differs: {}, …`", self.side)),
                 Err(difference) => self.differ.push((name, format!("{reason}\n    {difference}"))),
             },
         }
@@ -67,7 +67,7 @@ impl fmt::Display for Report {
         let elsewhere = self.elsewhere.values().map(Vec::len).sum::<usize>();
         let (side, other, kept, both) = (self.side, self.side.other(), self.kept, self.both);
         let (differ, failed) = (self.differ.len(), self.failures.len());
-        write!(f, "through {side}: {kept} transcripts kept to ({both} of them through {other}, too), ")?;
+        write!(f, "through {side}: {kept} transcripts passed ({both} of them must pass through {other}, too), ")?;
         write!(f, "{failed} failed, {differ} known to differ, {elsewhere} not played")?;
         for (name, reason) in &self.differ {
             write!(f, "\n  differs: {name}: {reason}")?;

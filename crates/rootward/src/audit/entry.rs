@@ -147,7 +147,7 @@ impl Entry {
                 // JSON has these only between tokens.
                 '\t' | '\r' | '\n' => shown.push(' '),
                 // SECURITY: JSON may contain characters that a terminal obeys, for example in the name of a tool
-                // (test: nothing_on_record_moves_the_cursor)
+                // (test: no_entry_moves_the_cursor)
                 _ if letter.escape_debug().count() > 1 => escape(letter, &mut shown),
                 _ => shown.push(letter),
             }
@@ -249,7 +249,7 @@ struct Quoted<'t>(&'t str);
 impl Display for Quoted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // SECURITY: a path that could end its own quotes could imitate a code and another's request
-        // (test: nothing_on_record_moves_the_cursor)
+        // (test: no_entry_moves_the_cursor)
         write!(f, "`{}`", Shown::new(self.0).to_string().replace('`', "\\u{60}"))
     }
 }

@@ -21,7 +21,7 @@ impl Log {
     /// What the environment requests.
     pub(crate) fn read(ground: &Ground) -> Result<Log> {
         let Some(text) = ground.environment.get(env::LOG) else { return Ok(Log(None)) };
-        let text = text.to_str().filter(|text| EnvFilter::try_new(text).is_ok()).ok_or_else(|| {
+        let text = text.to_str().filter(|text| filter(text).is_some()).ok_or_else(|| {
             let says = format!("`{}` is not a usable filter", env::LOG);
             let hint = "`info` logs refusals and HTTP requests, `debug` every decision and more, `rootward_http=debug` of one part only".to_owned();
             anyhow!(Hinted { says, hint })
@@ -36,7 +36,7 @@ impl Log {
 
     /// Starts logging.
     pub(crate) fn begin(&self) {
-        let Some(filter) = self.0.as_ref().and_then(|text| EnvFilter::try_new(text).ok()) else { return };
+        let Some(filter) = self.0.as_deref().and_then(filter) else { return };
         let subscriber = tracing_subscriber::fmt()
             .with_env_filter(filter)
             .with_writer(io::stderr)
@@ -45,6 +45,11 @@ impl Log {
         // Fails only if there is a logger already.
         let _ = subscriber.try_init();
     }
+}
+
+/// The MCP library writes to the log only if its name is in the text: its lines at `info` would hide the decisions.
+fn filter(text: &str) -> Option<EnvFilter> {
+    EnvFilter::try_new(format!("rmcp=warn,{text}")).ok()
 }
 
 /// A log of decisions that also writes them to standard error: denials at `info`, the rest at `debug`.
@@ -63,5 +68,24 @@ impl Audit for Logged {
 
     fn record_change(&self, event: &ChangeEvent) -> io::Result<()> {
         self.0.as_ref().map_or(Ok(()), |audit| audit.record_change(event))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_library_is_quiet_unless_named() {
+        let check = |text: &str, expect: &[&str]| {
+            let directives = filter(text).unwrap().to_string();
+            for directive in expect {
+                assert!(directives.split(',').any(|one| one == *directive), "{text}: {directives}");
+            }
+        };
+        check("info", &["rmcp=warn", "info"]);
+        check("rmcp=debug", &["rmcp=debug"]);
+        check("debug,rmcp=trace", &["rmcp=trace", "debug"]);
+        assert!(filter("no=such=thing").is_none());
     }
 }

@@ -16,7 +16,7 @@ use bytes::{Buf, Bytes};
 use clap::Args;
 use rootward_http::{Backend, OpenError, PrincipalId, Purpose, Wire, wire};
 use rootward_hub::Principal;
-use rootward_hub::hub::{Caller, CallerPurpose, ConfiguredHub, FULL, OuterDoor};
+use rootward_hub::hub::{Caller, CallerPurpose, ConfiguredHub, NO_ROOM_LINE, OuterDoor};
 use rootward_hub::wrap::Operator;
 use rootward_sandbox::{SealedProcess, seal, spawn_sealed};
 use rustix::io::Errno;
@@ -151,8 +151,8 @@ async fn carry((from_hub, to_hub): (FromHub, ToHub), wire: Wire) {
         let mut read = BufReader::new(from_hub);
         let mut line = Vec::new();
         while read.read_until(b'\n', &mut line).await.is_ok_and(|length| length > 0) {
-            if line == FULL {
-                let _ = sender.send(Bytes::from_static(rootward_http::FULL)).await;
+            if line == NO_ROOM_LINE {
+                let _ = sender.send(Bytes::from_static(rootward_http::NO_ROOM)).await;
                 break;
             }
             if line.pop_if(|last| *last == b'\n').is_none()

@@ -12,6 +12,7 @@ use rootward_hub::config::{
     ConfigVariables, ExpandError, Expanded, ExpandedKind, RecipeChoice, RootValues, SandboxLevel, ServerConfig,
     ServerKind, Surroundings, Template, UnixSocketLevel, expand, read_env_file,
 };
+use rootward_hub::has_root_template;
 use rootward_hub::hub::HubServer;
 use rootward_hub::recipe::{Book, Match, Recipe, Takes};
 use rootward_hub::scan::Expansion;
@@ -287,7 +288,9 @@ fn inject(server: &ServerConfig, recipe: Option<&Recipe>, arguments: &[OsString]
     match takes {
         Some(Takes::Variable(name)) => Inject::Variable(name.into()),
         Some(Takes::Arguments { .. }) => Inject::Arguments,
-        None if server.name == FILE_SERVER && !arguments.iter().any(|word| wrap::has_roots(word)) => Inject::Arguments,
+        None if server.name == FILE_SERVER && !arguments.iter().any(|word| has_root_template(word)) => {
+            Inject::Arguments
+        }
         None => Inject::Known,
     }
 }

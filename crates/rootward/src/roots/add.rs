@@ -204,7 +204,7 @@ impl Add {
             return Err(unusable("its path is not UTF-8 and cannot be saved"));
         }
         // SECURITY: Rootward's own places are never granted, and a saved entry that says otherwise would mislead
-        // (test: places_that_are_not_for_sharing)
+        // (test: places_that_cannot_be_shared)
         if desk.ground.is_in_own(&placed.place) {
             return Err(unusable("Rootward's own settings, saved roots and audit log are never shared"));
         }
@@ -241,7 +241,7 @@ impl Add {
             anyhow::Error::from(Hinted { says, hint: hint.to_owned() })
         };
         // SECURITY: a pattern does not say which secret place is meant, so it cannot be forced
-        // (test: a_pattern_takes_no_force)
+        // (test: a_pattern_cannot_be_forced)
         if self.force {
             return Err(unusable("a pattern cannot be forced", "name the directories"));
         }

@@ -67,7 +67,7 @@ impl Desk {
                 let more = Kept::from(document.roots().to_vec()).more_than(&before);
                 // SECURITY: do only what the user agreed to: another process may have changed the store since it was
                 // shown
-                // (test: more_takes_a_yes_and_less_does_not)
+                // (test: more_access_needs_a_yes_and_less_does_not)
                 if more.iter().all(|one| agreed.contains(one)) { Ok(done) } else { Err(NeedsYes(more).into()) }
             });
             let more = match tried.map_err(anyhow::Error::downcast::<NeedsYes>) {

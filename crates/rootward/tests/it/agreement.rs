@@ -1,4 +1,4 @@
-//! The batch form says what the single form says.
+//! `check --stdin`, `check` with one path, and `explain` give the same answers.
 
 use serde_json::{Value, json};
 
@@ -73,11 +73,11 @@ fn batch_and_single_agree() {
         let batch = stage.feed(common.iter().chain(&["--stdin"]), questions.as_bytes());
         let answers: Vec<&str> = batch.stdout.lines().collect();
         assert_eq!(answers.len(), paths.len());
-        // Lines that name everything themselves are decided alike.
+        // Lines that name their own roots and access get the same answers.
         let access_list: Vec<&str> = access.split(',').collect();
         let own = |path: &&str| json!({ "path": path, "access": access_list, "roots": [root] }).to_string() + "\n";
         let own = stage.feed(["check", "--stdin"], paths.iter().map(own).collect::<String>().as_bytes());
-        // What is left out is said once on standard error for the flags, and in the answer for a line's own roots.
+        // Unusable roots from flags are reported once on standard error; those of a line are reported in its answer.
         let left_out = ",\"left_out\":[\"root `gone`: does not exist\"]";
         let own_answers = own.stdout.replace(left_out, "");
         assert_eq!(own_answers.lines().collect::<Vec<_>>(), answers);
@@ -90,7 +90,7 @@ fn batch_and_single_agree() {
             assert_eq!(parsed["path"], *path);
             assert_eq!(single.code, Some(i32::from(parsed["decision"] == "deny")), "{path:?}");
             worst = worst.max(single.code.unwrap());
-            // And `explain` comes to the same end.
+            // `explain` reaches the same decision.
             let explained = stage.run(["explain", "--json", "--root", root, "--access", access, "--", path]);
             let mut explained: Value = serde_json::from_str(&explained.stdout).unwrap();
             explained.as_object_mut().unwrap().remove("steps");

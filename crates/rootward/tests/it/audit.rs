@@ -1,4 +1,4 @@
-//! `audit`: logs that a server wrote, shown, followed and checked, and those that somebody else had a hand in.
+//! `audit`: show, follow and verify logs that a server wrote, and logs that somebody tampered with.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -15,13 +15,13 @@ use crate::stage::{Stage, assert_told};
 
 const LOG: &str = "home/.local/state/rootward/audit";
 
-/// Later than any log is begun: the first second of 2100, in milliseconds since 1970.
+/// Later than the start of any log: the first second of 2100, in milliseconds since 1970.
 const THEN: u64 = 4_102_444_800_000;
 
-/// Far longer than anything takes that is waited for.
+/// Far longer than anything that a test waits for.
 const LIMIT: Duration = Duration::from_mins(2);
 
-/// What differs between two runs: names of files, and hashes over them.
+/// What differs between two runs: file names, and hashes over them.
 const OWN: [(&str, &str); 2] = [(r"\d{14}-\d+-\d+-", "[LOG]-"), (r#""chain":"[0-9a-f]{64}""#, r#""chain":"[HASH]""#)];
 
 macro_rules! assert_audit_told {
@@ -29,7 +29,7 @@ macro_rules! assert_audit_told {
 }
 
 fn open(stage: &Stage) -> AuditLog {
-    // Logs of one millisecond stand in no order that a test could name.
+    // Logs that start in the same millisecond have no defined order.
     std::thread::sleep(Duration::from_millis(2));
     AuditLog::open_ambient(&stage.path(LOG)).unwrap()
 }
@@ -71,8 +71,8 @@ fn change(file: &PathBuf, from: &str, to: &str) {
     fs::write(file, text.replacen(from, to, 1)).unwrap();
 }
 
-/// A log of three files with two decisions each. A log goes on in another file when its own is taken away, so each is, and is
-/// put back.
+/// A log of three files with two decisions each. A log continues in another file when its own is removed, so this removes
+/// each file and restores it afterwards.
 fn in_parts(stage: &Stage) {
     let log = open(stage);
     let mut kept: Vec<(PathBuf, Vec<u8>)> = Vec::new();
@@ -121,14 +121,14 @@ fn decisions_of_many_logs_are_shown_in_order() {
     }
 }
 
-/// A log as it was written before entries named a client and a server.
+/// A log from before entries named a client and a server.
 const OLD: &str = r#"{"log":"00000000000001-2-0","after":"","chain":"e9882a8ec7eb453e383f0dd46d33af15116105ee18ae87225fcfc751bf2c2804"}
 {"time":1767323045678,"session":"1","requester":"tools/call read_file","path":"src/main.rs","resolved":"/home/me/app/src/main.rs","access":["read"],"decision":"allow","code":null,"root":"/home/me/app","generation":1,"chain":"27acb2e185ef188a0c1a27ba557d7b64d54ac5ca6178a9261d70b96666587dcc"}
 {"time":1767323046001,"session":"1","requester":"tools/call read_file","path":"/etc/passwd","resolved":"/etc/passwd","access":["read"],"decision":"deny","code":"outside_roots","root":null,"generation":1,"chain":"47a293e4b45405d9340ed5303f747929ee9b80a13066becc3d77845579836c8a"}
 "#;
 
 #[test]
-fn logs_of_older_versions_are_read_and_hold() {
+fn logs_of_older_versions_are_read_and_verified() {
     let stage = Stage::new();
     stage.write(&format!("{LOG}/00000000000001-2-0-000000.jsonl"), OLD);
     open(&stage).record(&asked(0, "editor 1.0", "files")).unwrap();
@@ -182,7 +182,7 @@ fn entries_are_chosen_by_server_client_time_and_refusal() {
 }
 
 #[test]
-fn a_log_of_many_files_is_one() {
+fn a_log_of_many_files_is_read_as_one() {
     let stage = Stage::new();
     in_parts(&stage);
     assert_audit_told!("audit_parts", stage, ["audit", "show"], ["audit", "verify"], ["audit", "verify", "--json"]);
@@ -191,7 +191,7 @@ fn a_log_of_many_files_is_one() {
 }
 
 #[test]
-fn nothing_on_record() {
+fn a_log_without_entries() {
     let stage = Stage::new();
     assert_told!(
         "audit_none",
@@ -209,13 +209,13 @@ fn nothing_on_record() {
 }
 
 #[test]
-fn what_was_changed_is_found() {
+fn tampering_is_found() {
     let stage = Stage::new();
     in_parts(&stage);
     change(&files(&stage)[1], "/p/1/1", "/q/1/1");
     assert_audit_told!("audit_changed", stage, ["audit", "verify"], ["audit", "verify", "--json"]);
 
-    // A second log is looked at, whatever became of the first.
+    // The second log is verified even if the first is damaged.
     let stage = Stage::new();
     in_parts(&stage);
     fs::remove_file(&files(&stage)[1]).unwrap();
@@ -224,9 +224,9 @@ fn what_was_changed_is_found() {
     assert_audit_told!("audit_removed", stage, ["audit", "verify"], ["audit", "verify", "--json"], ["audit", "show"]);
 }
 
-/// What cannot be read is passed over, and said.
+/// `audit` skips unreadable lines and reports them.
 #[test]
-fn lines_that_are_none() {
+fn unreadable_lines_are_skipped_and_reported() {
     let stage = Stage::new();
     in_parts(&stage);
     let file = &files(&stage)[1];
@@ -253,9 +253,9 @@ fn a_log_that_cannot_be_read() {
     assert_audit_told!("audit_no_file", stage, ["audit", "show"], ["audit", "tail"], ["audit", "verify"]);
 }
 
-/// A path, the name of a tool, and in a log that somebody wrote himself everything else.
+/// Control characters in a path, in a tool name and, if somebody forged the log, in any other member.
 #[test]
-fn nothing_on_record_moves_the_cursor() {
+fn no_entry_moves_the_cursor() {
     let stage = Stage::new();
     let path = "/p/\u{1b}[2J\n2100-01-01T00:00:00.000Z  allow  `/etc`  by `x`, session 1\r\u{202e}\u{9b}1A\u{7f}";
     let requester = "tools/call \u{1b}]0;x\u{7}`, session 7\u{9b}2J\u{2066}";
@@ -265,7 +265,7 @@ fn nothing_on_record_moves_the_cursor() {
         written[member] = value.into();
     }
     written["access"] = serde_json::json!(["read\n", "\u{9b}"]);
-    // White space that JSON permits between its words.
+    // White space that JSON permits between tokens.
     let line = written.to_string().replacen(',', "\r,\t", 1) + "\n";
     stage.write(&format!("{LOG}/00000000000001-2-3-000000.jsonl"), &line);
 
@@ -304,7 +304,7 @@ fn a_reader_that_goes_away_ends_it_quietly() {
     }
 }
 
-/// `audit tail` at work.
+/// A running `audit tail`.
 struct Tail {
     child: Child,
     lines: Receiver<String>,
@@ -324,17 +324,17 @@ impl Tail {
         Tail { child, lines, reading }
     }
 
-    /// The next line, when it comes.
+    /// Waits for the next line.
     fn line(&mut self) -> String {
         self.lines.recv_timeout(LIMIT).unwrap()
     }
 
-    /// The first line that it says on standard error, when it comes.
+    /// Waits for the first line on standard error.
     fn says(&mut self) -> String {
         BufReader::new(self.child.stderr.take().unwrap()).lines().next().unwrap().unwrap()
     }
 
-    /// Ends it by force; what it said on standard error.
+    /// Kills it and returns the rest of its standard error.
     fn end(mut self) -> String {
         self.child.kill().unwrap();
         let output = self.child.wait_with_output().unwrap();
@@ -344,7 +344,7 @@ impl Tail {
 }
 
 #[test]
-fn tail_shows_the_last_and_what_comes() {
+fn tail_shows_the_last_entries_and_new_ones() {
     let stage = Stage::new();
     let log = open(&stage);
     for number in 0..20 {
@@ -363,7 +363,7 @@ fn tail_shows_the_last_and_what_comes() {
     assert!(tail.line().contains("`/p/new log`  restricted"));
     let refused: Value = serde_json::from_str(&few.line()).unwrap();
     assert_eq!(refused["path"], "/p/new log");
-    // Its file is taken away: it goes on in another.
+    // When its file is removed, the log continues in another one.
     fs::remove_file(files(&stage).last().unwrap()).unwrap();
     other.record(&event(22, "/p/new file")).unwrap();
     assert!(tail.line().contains("`/p/new file`"));
@@ -375,7 +375,7 @@ fn tail_shows_the_last_and_what_comes() {
 }
 
 #[test]
-fn tail_waits_for_the_first() {
+fn tail_waits_for_the_first_entry() {
     let stage = Stage::new();
     let mut tail = Tail::start(&stage, &[]);
     assert_eq!(tail.says(), "no decision is on record in `~/.local/state/rootward/audit` yet");
@@ -386,7 +386,7 @@ fn tail_waits_for_the_first() {
 }
 
 #[test]
-fn tail_tells_of_an_end_that_is_cut_off() {
+fn tail_reports_a_truncated_log() {
     let stage = Stage::new();
     let log = open(&stage);
     log.record(&event(0, "/p/a")).unwrap();
@@ -402,7 +402,7 @@ fn tail_tells_of_an_end_that_is_cut_off() {
     tail.end();
 }
 
-/// Nothing has to be written for it to be noticed.
+/// `tail` notices even if the log does not grow.
 #[test]
 fn tail_ends_when_nobody_reads() {
     let stage = Stage::new();
@@ -416,7 +416,7 @@ fn tail_ends_when_nobody_reads() {
     while child.try_wait().unwrap().is_none() {
         if started.elapsed() > LIMIT {
             child.kill().unwrap();
-            panic!("it goes on");
+            panic!("`tail` is still running");
         }
         std::thread::sleep(Duration::from_millis(20));
     }

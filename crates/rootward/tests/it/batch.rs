@@ -1,4 +1,4 @@
-//! `check --stdin`: order, lines that cannot be read, roots of their own, and when answers come.
+//! `check --stdin`: the order and timing of answers, invalid lines, and lines with their own roots.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::Stdio;
@@ -32,7 +32,7 @@ fn each_line_is_answered_in_order() {
 }
 
 #[test]
-fn a_line_that_cannot_be_read_is_refused_and_the_next_is_not() {
+fn an_invalid_line_is_refused_and_the_next_is_answered() {
     let stage = Stage::new();
     let check = |line: &[u8], says: &str| {
         let input = [line, b"\n{\"path\": \"README.md\"}\n"].concat();
@@ -97,7 +97,7 @@ fn a_line_that_cannot_be_read_is_refused_and_the_next_is_not() {
 }
 
 #[test]
-fn the_path_is_echoed_where_it_can_be_read() {
+fn the_path_is_echoed_if_it_can_be_parsed() {
     let stage = Stage::new();
     let check = |line: &str, path: Value| {
         let (answers, _) = answers(&stage, line.as_bytes());
@@ -116,10 +116,10 @@ fn the_path_is_echoed_where_it_can_be_read() {
 }
 
 #[test]
-fn roots_of_a_line_that_are_left_out_are_told() {
+fn unusable_roots_of_a_line_are_reported() {
     let stage = Stage::new();
     let check = |roots: Value, expect: Value| {
-        // Twice: the second answer comes from the roots that the first looked up.
+        // Twice: the second answer uses the cached roots of the first.
         let line = json!({"path": "README.md", "roots": roots}).to_string() + "\n";
         for answer in answers(&stage, line.repeat(2).as_bytes()).0 {
             assert_eq!(answer.get("left_out").unwrap_or(&Value::Null), &expect, "{line}");
@@ -156,7 +156,7 @@ fn a_lines_own_roots_replace_the_others() {
     let object = json!([{"uri": format!("file://{outside}"), "access": ["read", "execute"]}]);
     check(json!({"path": secret, "roots": object, "access": ["execute", "read"]}), "allow", None);
     check(json!({"path": secret, "roots": object, "access": "write"}), "deny", Some("access_denied"));
-    // As a client sends it.
+    // A root as a client sends it.
     let sent = json!([{"uri": format!("file://{outside}"), "name": "outside", "_meta": {"x": [1]}}]);
     check(json!({"path": secret, "roots": sent}), "allow", None);
 }
@@ -190,7 +190,7 @@ fn an_answer_comes_before_the_next_question() {
     let mut questions = child.stdin.take().unwrap();
     let mut answers = BufReader::new(child.stdout.take().unwrap());
     for _ in 0..3 {
-        // The second line is not complete: only the first can be answered, and is.
+        // The second line is incomplete, so only the first gets an answer.
         questions.write_all(b"{\"path\": \"README.md\"}\n{\"path\": ").unwrap();
         let mut answer = String::new();
         answers.read_line(&mut answer).unwrap();
@@ -205,7 +205,7 @@ fn an_answer_comes_before_the_next_question() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_panic() {
+fn a_reader_that_goes_away_causes_no_panic() {
     let stage = Stage::new();
     let mut child = stage
         .command(["check", "--root", ".", "--stdin"])

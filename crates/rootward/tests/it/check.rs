@@ -1,4 +1,4 @@
-//! `check`, one path or several, as people use it.
+//! `check` with one path or several.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -110,7 +110,7 @@ fn names_that_are_not_text_work() {
 }
 
 #[test]
-fn a_working_directory_that_is_gone_is_no_base() {
+fn a_missing_working_directory_is_not_a_base() {
     let stage = Stage::new();
     let run = |arguments: &str| {
         let script = format!("mkdir gone && cd gone && rmdir ../gone && exec \"$0\" {arguments}");
@@ -150,7 +150,7 @@ fn a_root_itself_is_not_deleted() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn a_reader_that_goes_away_prints_no_error() {
     let stage = Stage::new();
     let check = |arguments: &[&str]| {
         let (reader, writer) = std::io::pipe().unwrap();
@@ -168,7 +168,7 @@ fn a_reader_that_goes_away_is_no_error() {
 }
 
 #[test]
-fn what_cannot_be_written_is_said() {
+fn a_write_error_is_reported() {
     let stage = Stage::new();
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let output = stage.command(["doctor", "--json"]).stdout(full).output().unwrap();

@@ -98,7 +98,7 @@ fn there_is_a_page_for_each_verb() {
 }
 
 #[test]
-fn a_directory_that_cannot_be_made_is_told() {
+fn a_directory_that_cannot_be_created_is_reported() {
     let stage = Stage::new();
     let run = stage.run(["man", "README.md"]);
     assert_eq!(run.code, Some(2));

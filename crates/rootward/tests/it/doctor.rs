@@ -1,4 +1,4 @@
-//! `doctor`: what the machine offers differs, how it is said does not.
+//! `doctor`: machines differ, but the form of the report does not.
 
 use serde_json::{Value, json};
 
@@ -59,7 +59,7 @@ fn json_of_restrictions_and_defaults() {
 }
 
 #[test]
-fn what_is_closed_is_listed_whole() {
+fn every_restriction_is_listed() {
     let stage = Stage::new().with_settings("restrict = [{ pattern = '*.key' }, { pattern = 'x', closed = 'writing' }]");
     let run = stage.run(["doctor", "--closed", "--json"]);
     assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
@@ -113,7 +113,7 @@ fn variables_that_are_not_passed_on_are_named() {
 }
 
 #[test]
-fn what_the_kernel_cannot_close_for_writing_is_told_here_and_not_at_every_start() {
+fn doctor_lists_what_the_kernel_cannot_close_for_writing() {
     let stage = Stage::new().with("PATH", "/usr/bin:/bin");
     std::fs::remove_dir_all(stage.path("project/.ssh")).unwrap();
     let hooks = stage.path("project/.git/hooks").to_str().unwrap().to_owned();
@@ -149,7 +149,7 @@ fn a_start_is_tried() {
         line.unwrap_or_else(|| panic!("{} {}", run.stdout, run.stderr)).to_owned()
     };
     assert!(processes(&["doctor"]).contains("`sandbox` confines by landlock"));
-    // Where one is confined already, the kernel has all it takes, and it does not work.
+    // Inside another sandbox the kernel has every feature, but a start still fails.
     let inside = processes(&["sandbox", "docs", "--", env!("CARGO_BIN_EXE_rootward"), "doctor"]);
     assert!(inside.contains("`sandbox` cannot start a command here: the system call filter failed"), "{inside}");
 }

@@ -1,4 +1,4 @@
-//! `explain`: each kind of path, told step by step.
+//! `explain`: each kind of path, step by step.
 
 use crate::stage::{Stage, assert_told};
 

@@ -1,4 +1,4 @@
-//! What the binary says about itself.
+//! Help texts, and messages about wrong use.
 
 use crate::stage::{Stage, assert_told};
 

@@ -1,11 +1,11 @@
-//! Hints: each says what works for roots from where these came from.
+//! Hints: each suggests a fix that fits the origin of the roots.
 
 use std::os::unix::fs::symlink;
 
 use crate::stage::{Stage, assert_told};
 
 #[test]
-fn where_no_root_is_in_force() {
+fn without_any_root() {
     let only = || Stage::new().with("ROOTWARD_FALLBACK_ONLY", "1");
     assert_told!("hint_fallback_only", only().with("ROOTWARD_ROOTS", "/srv"), ["check", "README.md"]);
     let strict = Stage::new().with_settings("strict = true\nfallback_dir = '[STAGE]/project'");

@@ -1,4 +1,4 @@
-//! The user's home as a root: it starts, secrets stay closed, and nothing that Rootward obeys can be planted in it.
+//! The user's home as a root: servers start, secrets stay closed, and nobody can plant a file that Rootward obeys.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -16,7 +16,7 @@ fn stage() -> Stage {
     stage
 }
 
-/// How a script ended in the home.
+/// Runs a script in the home. Returns the exit code and the output.
 fn script(stage: &Stage, script: &str) -> (Option<i32>, String) {
     let mut command = stage.command(["sandbox", "~", "--", "sh", "-c", script]);
     let run = command.current_dir(stage.path("home")).output().unwrap();
@@ -26,7 +26,7 @@ fn script(stage: &Stage, script: &str) -> (Option<i32>, String) {
 
 fn check(stage: &Stage, text: &str, works: bool) {
     let (code, told) = script(stage, text);
-    // Not 2: then it would not have been started.
+    // A refusal must come from the script, not from a failed start.
     assert!(code == Some(0) || !works, "{text}: {code:?} {told}");
     assert!(code != Some(0) || works, "{text}: {code:?} {told}");
     assert!(!told.contains("was not started"), "{text}: {told}");
@@ -91,7 +91,7 @@ fn the_next_start_obeys_nothing_that_was_planted() {
 }
 
 #[test]
-fn the_usual_places_are_closed_where_a_variable_moves_them() {
+fn the_usual_places_are_closed_even_if_a_variable_moves_them() {
     let stage = stage();
     let variables = ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"];
     let elsewhere = stage.path("elsewhere");
@@ -120,7 +120,7 @@ fn a_link_on_the_way_to_rootwards_own_places_is_closed() {
 }
 
 #[test]
-fn what_is_told_about_it() {
+fn the_report_names_directories_that_are_split() {
     let stage = stage();
     fs::create_dir_all(stage.path("home/.local/state")).unwrap();
     assert_told!("sandbox_home", stage, ["sandbox", "~", "--", "true"], ["sandbox", "~:ro", "--", "true"]);

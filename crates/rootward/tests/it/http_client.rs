@@ -1,5 +1,5 @@
-//! A client of Streamable HTTP in its plainest form: one connection for each request, everything read from the socket by hand.
-#![expect(clippy::panic, reason = "a test that cannot go on fails")]
+//! A minimal client of Streamable HTTP: one connection for each request, parsed by hand from the socket.
+#![expect(clippy::panic, reason = "a test that cannot continue fails")]
 
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write as _};
@@ -12,12 +12,12 @@ use serde_json::{Value, json};
 
 use crate::stage::Stage;
 
-/// A server over HTTP, ended with this value.
+/// A server over HTTP, killed when this is dropped.
 pub(crate) struct Serving {
     child: Child,
     stderr: BufReader<ChildStderr>,
     pub(crate) address: String,
-    /// What it said before it listened.
+    /// What it printed before it listened.
     pub(crate) said: String,
 }
 
@@ -43,14 +43,14 @@ impl Serving {
         rustix::process::kill_process(id, signal).unwrap();
     }
 
-    /// Waits for its end: the exit code, and what else it said.
+    /// Waits for it to exit. Returns the exit code and the rest of its standard error.
     pub(crate) fn wait(mut self) -> (Option<i32>, String) {
         let mut rest = String::new();
         self.stderr.read_to_string(&mut rest).unwrap();
         (self.child.wait().unwrap().code(), rest)
     }
 
-    /// Posts a message; the answer's messages are read one by one.
+    /// Posts a message. The caller reads the messages of the answer one by one.
     pub(crate) fn post(&self, token: Option<&str>, headers: &[(&str, &str)], message: &Value) -> Answer {
         self.request("POST", token, headers, &message.to_string())
     }
@@ -82,7 +82,7 @@ impl Drop for Serving {
     }
 }
 
-/// What a request is answered with, while it is read.
+/// A response that is being read.
 pub(crate) struct Answer {
     pub(crate) status: u16,
     headers: Vec<(String, String)>,
@@ -115,7 +115,7 @@ impl Answer {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// The next message of a stream, or the one of a document.
+    /// The next message of an event stream, or the only one of a JSON body.
     pub(crate) fn message(&mut self) -> Value {
         if self.header("content-type").is_some_and(|kind| kind.starts_with("text/event-stream")) {
             loop {
@@ -193,13 +193,13 @@ impl<'s> Session<'s> {
         assert_eq!(self.post(&message::notification(method, Value::Null)).status, 202, "{method}");
     }
 
-    /// Begins a call; the caller reads the answer.
+    /// Starts a call. The caller reads the answer.
     pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Answer {
         self.next += 1;
         self.post(&message::request(self.next, "tools/call", message::call(tool, arguments)))
     }
 
-    /// Calls a tool, and shares these directories if it is asked for them. How often it was asked, and the result.
+    /// Calls a tool, and answers requests for roots with these directories. Returns the number of requests and the result.
     pub(crate) fn call_in(&mut self, roots: &[&str], tool: &str, arguments: Value) -> (u32, Value) {
         let mut answer = self.call(tool, arguments);
         let mut asked = 0;
@@ -217,7 +217,7 @@ impl<'s> Session<'s> {
         }
     }
 
-    /// Reads a file: its text, or the code of the refusal.
+    /// Reads a file. Returns its text, or the code of the refusal.
     pub(crate) fn read_in(&mut self, roots: &[&str], path: &str) -> String {
         let (_, result) = self.call_in(roots, "read_text_file", json!({"path": path}));
         let code = result["structuredContent"]["code"].as_str();

@@ -1,4 +1,4 @@
-//! `rootward hub`, before servers that do as they are told.
+//! `rootward hub`, in front of scripted servers.
 
 mod chaos;
 #[cfg(feature = "http")]
@@ -32,7 +32,7 @@ fn hub(scene: &Scene, config: &Value, words: &[&str]) -> Command {
     command
 }
 
-/// A client with these roots that has shaken hands.
+/// A client with these roots, after the handshake.
 fn begin(command: &mut Command, roots: &[String]) -> Client {
     let mut client = Client::start(command);
     client.reply("roots/list", Some(json!({"result": message::roots(roots)})));
@@ -84,7 +84,7 @@ fn two_servers_live_in_their_roots() {
     assert!(denied.iter().any(|line| line["server"] == "a") && denied.iter().any(|line| line["server"] == "b"));
 }
 
-/// The example of the document that the hub grew from: a command that nobody knows, and a name that everybody uses.
+/// The example of the document that the hub grew from: an unknown command under a well-known name.
 #[test]
 fn a_server_called_filesystem_gets_its_directories_as_arguments() {
     let scene = Scene::new();
@@ -100,9 +100,9 @@ fn a_server_called_filesystem_gets_its_directories_as_arguments() {
     let plain = || server(&json!({}));
     assert_eq!(words("filesystem", plain(), &["--read-only"]), json!(["--read-only", given[0], given[1]]));
     assert_eq!(words("files", plain(), &["--read-only"]), json!(["--read-only"]));
-    // Where the arguments say where the roots go, they say all.
+    // If the arguments contain a placeholder for the roots, nothing is appended.
     assert_eq!(words("filesystem", plain(), &["--at=${root}"]), json!([format!("--at={}", scene.text("project"))]));
-    // And what the configuration says counts, whatever the name.
+    // The configuration takes precedence over the name.
     let told = server(&json!({"directories": "arguments"}));
     assert_eq!(words("files", told, &["--read-only"]), json!(["--read-only", given[0], given[1]]));
     let told = server(&json!({"directories": "env:DIRECTORIES"}));
@@ -150,13 +150,13 @@ fn patterns_of_the_hub_are_followed() {
 }
 
 #[test]
-fn what_a_short_session_learned_is_remembered() {
+fn a_short_session_remembers_what_it_learned() {
     let scene = Scene::new();
     let config = json!({"mcpServers": {"a": server(&json!({}))}});
     let mut client = begin(&mut hub(&scene, &config, &[]), &[scene.uri("project")]);
     let listed = client.ask("tools/list", json!({})).to_string();
     assert!(listed.contains("a__read"), "{listed}");
-    // By its end, no process is left that it would have to wait for.
+    // When the session ends, no process is left to wait for.
     std::thread::sleep(Duration::from_millis(500));
     assert_eq!(client.end(), Some(0));
     let kept = std::fs::read_dir(scene.path("home/.local/state/rootward/handshakes")).unwrap().flatten();
@@ -179,7 +179,7 @@ fn servers_follow_the_clients_roots_and_the_others_stay() {
 }
 
 #[test]
-fn a_server_that_ends_takes_nobody_along() {
+fn a_server_that_ends_does_not_affect_the_others() {
     let scene = Scene::new();
     let config = json!({"mcpServers": {
         "a": server(&json!({})),
@@ -217,7 +217,7 @@ fn the_compact_form_holds_paths_as_well() {
 }
 
 #[test]
-fn a_configuration_is_checked_and_its_mistakes_are_told() {
+fn a_configuration_is_checked_and_its_mistakes_are_reported() {
     let scene = Scene::new();
     let run = hub(&scene, &two(&scene), &["--check", "--json"]).output().unwrap();
     assert_eq!(run.status.code(), Some(0), "{run:?}");
@@ -234,7 +234,7 @@ fn a_configuration_is_checked_and_its_mistakes_are_told() {
 #[test]
 fn a_configuration_that_a_server_could_write_is_refused() {
     let scene = Scene::new();
-    // A server that may write the project puts it on record.
+    // Starting a server that may write the project records the project as writable.
     let mut client = begin(&mut hub(&scene, &two(&scene), &[]), &[scene.uri("project")]);
     assert_eq!(client.text("a__where", json!({})), scene.text("project"));
     assert_eq!(client.end(), Some(0));
@@ -260,7 +260,7 @@ fn a_configuration_that_a_server_could_write_is_refused() {
     assert_eq!(client.end(), Some(0));
     let mut made =
         scene.rootward(&["sandbox", "--root", &scene.text("project"), "--", "touch", &scene.text("project/.mcp.json")]);
-    assert!(made.status().unwrap().success(), "if the kernel closes it by now, this need not be refused");
+    assert!(made.status().unwrap().success(), "if the kernel can close it now, this refusal is no longer needed");
     assert!(refused(".mcp.json").unwrap().contains("could have written it"));
 }
 
@@ -284,7 +284,7 @@ fn an_env_file_that_a_server_could_write_is_refused() {
     assert_eq!(client.end(), Some(0));
 }
 
-/// A server in a mount namespace of its own, as in a container: its first root is `/mnt` there.
+/// A server in its own mount namespace, as in a container: its first root is `/mnt` there.
 #[test]
 fn a_server_that_sees_other_paths_is_held_to_the_roots_by_its_own_names() {
     let scene = Scene::new();
@@ -317,7 +317,7 @@ fn a_server_that_sees_other_paths_is_held_to_the_roots_by_its_own_names() {
 }
 
 #[test]
-fn a_server_that_is_not_to_know_the_roots_hears_of_none() {
+fn a_server_without_tell_roots_gets_no_roots() {
     let scene = Scene::new();
     let config = json!({"mcpServers": {"a": server(&json!({"tell_roots": false}))}});
     let mut client = begin(&mut hub(&scene, &config, &[]), &[scene.uri("project")]);
@@ -349,7 +349,7 @@ fn without_a_configuration_the_hub_serves_files() {
 }
 
 #[test]
-fn wrap_offers_get_roots_where_a_setting_says_so() {
+fn wrap_offers_get_roots_if_a_setting_says_so() {
     let scene = Scene::new();
     let talk = |words: &[&str]| {
         let mut client = Client::start(&mut scene.wrap(words));
@@ -371,7 +371,7 @@ fn wrap_offers_get_roots_where_a_setting_says_so() {
 }
 
 #[test]
-fn what_servers_tell_of_themselves_is_passed_on_from_the_second_time_on() {
+fn instructions_of_servers_are_passed_on_once_they_are_cached() {
     let scene = Scene::new();
     let mut config = two(&scene);
     config["mcpServers"]["a"]["env"] = json!({"INSTRUCTIONS": "Ask me about files."});

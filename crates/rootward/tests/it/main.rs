@@ -1,6 +1,6 @@
-//! The binary as a user meets it: run for real, in trees of its own, with an environment of its own.
+//! The real binary, as a user runs it, in temporary directories and with a clean environment.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 #![expect(clippy::disallowed_methods, reason = "tests build the trees that the binary is run in")]
 
 mod adopt;

@@ -25,11 +25,11 @@ fn rootwards_own_places_are_closed() {
     {
         check(&stage, "conf/rootward/config.toml", roots);
     }
-    // Closed before it exists, so that nobody makes it.
+    // Closed before it exists, so that no server can create it.
     check(&stage, "state/rootward/audit/new", &["."]);
     check(&stage, "cache/rootward/packages/new", &["."]);
 
-    // Where the directory is reached through a link, its real place is closed, too.
+    // If the directory is reached through a link, its real place is closed, too.
     let stage = Stage::new();
     std::fs::create_dir(stage.path("real")).unwrap();
     symlink("real", stage.path("conf")).unwrap();
@@ -39,7 +39,7 @@ fn rootwards_own_places_are_closed() {
         check(&stage, path, &["."]);
     }
 
-    // And where the link leads to nothing yet.
+    // The same if the target of the link does not exist yet.
     let stage = Stage::new();
     std::fs::create_dir(stage.path("conf")).unwrap();
     symlink("../later", stage.path("conf/rootward")).unwrap();

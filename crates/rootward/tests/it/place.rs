@@ -1,4 +1,4 @@
-//! Where `rootward serve` and `rootward wrap` are tested: directories, the program, a client before it.
+//! Fixtures for `rootward serve` and `rootward wrap`: directories, the program and a client.
 
 use std::fs;
 use std::ops::Deref;
@@ -10,7 +10,7 @@ pub(crate) use rootward_testkit::client::PATIENCE;
 use rootward_testkit::place;
 use serde_json::{Value, json};
 
-/// Directories: `root` to be served, `outside` not, and a `home`.
+/// Directories: `root` is served, `outside` is not, and there is a `home`.
 pub(crate) struct Place(place::Place);
 
 impl Deref for Place {
@@ -33,7 +33,7 @@ impl Place {
         Place(place::Place::with(names))
     }
 
-    /// The binary, with nothing of the tester's environment.
+    /// The binary, without the developer's environment.
     pub(crate) fn rootward(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rootward"));
         command.args(words);
@@ -41,7 +41,7 @@ impl Place {
         command
     }
 
-    /// A session of a client without roots, with these as the operator's.
+    /// A session of a client without roots. These are the operator's roots.
     pub(crate) fn serve(&self, roots: &[&str]) -> Client {
         let mut words = vec!["serve"];
         words.extend(roots);
@@ -54,27 +54,27 @@ impl Place {
         let text: String = files.map(|file| fs::read_to_string(file.path()).unwrap()).collect();
         let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         let mut decisions: Vec<Value> = lines.filter(|line| line.get("decision").is_some()).collect();
-        // Each process has a file, and a directory has no order. Within one file, equal times stay in order.
+        // Each process has its own file, and `read_dir` has no order. The sort is stable within a file.
         decisions.sort_by_key(|line| line["time"].as_u64());
         decisions
     }
 }
 
-/// Starts the program and shakes hands.
+/// Starts the program and does the handshake.
 pub(crate) fn begin(command: &mut Command, capabilities: Value) -> Client {
     let mut client = Client::start(command);
     client.shake_hands(capabilities);
     client
 }
 
-/// A number of a process's `/proc/PID/status`, in kilobytes.
+/// A number from `/proc/PID/status`, in kilobytes.
 pub(crate) fn memory(process: u32, name: &str) -> u64 {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
     let line = status.lines().find(|line| line.starts_with(name)).unwrap();
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
-/// Waits until something is so.
+/// Waits until `is_so` is true. Fails with `what` otherwise.
 pub(crate) fn until(what: &str, is_so: impl Fn() -> bool) {
     let begun = Instant::now();
     while !is_so() {

@@ -32,7 +32,7 @@ fn the_command_is_held_and_its_code_passed_through() {
 }
 
 #[test]
-fn what_is_not_started() {
+fn commands_that_are_not_started() {
     let stage = Stage::new().with("PATH", "/usr/bin:/bin");
     // A program, too.
     fs::create_dir(stage.path("project/test")).unwrap();
@@ -112,7 +112,7 @@ fn refusals_are_told_with_what_would_permit_them() {
 }
 
 #[test]
-fn a_child_reads_about_itself_where_that_is_asked_for() {
+fn a_child_reads_its_own_proc_entries_if_requested() {
     let stage = stage();
     let script = ["--", "sh", "-c", "sh -c 'read -r first rest < /proc/self/stat && test $first = $$ && echo read'; :"];
     let run = stage.run([&["sandbox", "."][..], &script].concat());
@@ -198,12 +198,12 @@ fn each_place_is_explained() {
     let value: Value = serde_json::from_str(&json.stdout).unwrap();
     assert_eq!(value["enforcement"]["strength"], "landlock");
     assert!(value["places"].as_array().unwrap().len() > 5, "{value}");
-    // It explains and does nothing: neither is the command run, nor is anything put on record.
+    // `--explain` only prints: it neither runs the command nor writes to the audit log.
     assert!(!stage.path("home/.local/state/rootward/given-for-writing").exists());
 }
 
 #[test]
-fn what_is_withheld_is_told_with_the_way_out() {
+fn withheld_places_are_reported_with_a_hint() {
     let stage = stage();
     fs::create_dir_all(stage.path("project/.venv/bin")).unwrap();
     fs::write(stage.path("project/.venv/bin/x"), "#!/bin/sh\necho ran\n").unwrap();
@@ -254,7 +254,7 @@ fn unix_sockets_are_allowed_by_name() {
     check(&["--allow-socket", "../outside/docker.sock"], docker, 2, never);
     check(&["--allow-socket", "../outside/docker.sock"], docker, 2, "hint: `--unix-sockets on` opens all sockets");
     check(&["--allow-socket", "../outside/db.sock", "--unix-sockets", "none"], db, 2, "exclude each other");
-    // A display is open if it is named, with a warning.
+    // A display can be allowed by name, with a warning.
     check(&["--allow-socket", "../outside/wayland-0"], db, 1, "[STAGE]/outside/wayland-0` controls your session");
     let explained = stage.run(["sandbox", ".", "--allow-socket", "../outside/db.sock", "--explain", "--", "true"]);
     let line = "  [STAGE]/outside/db.sock  connect  (allowed by a flag or the settings)\n";

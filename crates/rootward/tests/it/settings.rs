@@ -1,9 +1,9 @@
-//! Settings: where roots come from, which come first, and what is said about mistakes.
+//! Settings: where roots come from, which source takes precedence, and how mistakes are reported.
 
 use crate::stage::{Stage, assert_told};
 
 #[test]
-fn the_first_that_names_roots_counts() {
+fn the_first_source_with_roots_counts() {
     let stage = Stage::new().with_settings("roots = ['[STAGE]/project:ro']");
     assert_told!("settings_file", stage, ["explain", "README.md"], ["check", "--root", "src", "README.md"]);
     let outside = stage.path("outside");
@@ -12,13 +12,13 @@ fn the_first_that_names_roots_counts() {
 }
 
 #[test]
-fn the_fallback_directory_stands_in() {
+fn the_fallback_directory_is_used_without_other_roots() {
     let stage = Stage::new().with_settings("fallback_dir = '[STAGE]/project'");
     assert_told!("settings_fallback", stage, ["explain", "README.md"]);
-    // Not if only the ceiling counts.
+    // The fallback does not apply if only the ceiling counts.
     let strict = Stage::new().with_settings("fallback_dir = '[STAGE]/project'\nignore_client = true");
     assert_eq!(strict.run(["check", "README.md"]).code, Some(1));
-    // And only that if requested, unless a flag names roots.
+    // With `fallback_only`, only the fallback counts, unless a flag names roots.
     let only =
         Stage::new().with_settings("fallback_dir = '[STAGE]/outside'\nfallback_only = true\nroots = ['[STAGE]']");
     assert_eq!(only.run(["check", "README.md"]).code, Some(1));
@@ -63,7 +63,7 @@ fn mistakes() {
 }
 
 #[test]
-fn the_working_directory_has_no_say() {
+fn settings_in_the_working_directory_are_ignored() {
     let check = |variables: &[(&str, &str)]| {
         let stage = Stage::new();
         for place in ["config.toml", ".config/rootward/config.toml", "rootward/config.toml"] {

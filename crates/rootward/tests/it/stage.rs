@@ -1,4 +1,4 @@
-//! A place to run the binary in: a home, a project, something outside, and nothing of the tester's own environment.
+//! A place to run the binary in: a home, a project, something outside, and no variables of the developer's environment.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -14,7 +14,7 @@ pub(crate) struct Stage {
     variables: Vec<(OsString, OsString)>,
 }
 
-/// What a run left behind.
+/// The result of a run.
 pub(crate) struct Run {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,
@@ -47,7 +47,7 @@ impl Stage {
         self
     }
 
-    /// With a `PATH` on which the program is found by its name, and the system's programs.
+    /// With a `PATH` that finds the program by its name, and the system's programs.
     pub(crate) fn with_path(self) -> Stage {
         let program = Path::new(env!("CARGO_BIN_EXE_rootward")).parent().unwrap();
         self.with("PATH", format!("{}:/usr/bin:/bin", program.display()))
@@ -95,14 +95,14 @@ impl Stage {
         })
     }
 
-    /// A run as one text, without what differs between two runs.
+    /// The command line, output and exit code of a run, without the parts that differ between runs.
     pub(crate) fn told(&self, arguments: &[&str]) -> String {
         let run = self.run(arguments);
         let stderr = if run.stderr.is_empty() { String::new() } else { format!("--- stderr\n{}", run.stderr) };
         let line: Vec<&str> = arguments.iter().map(|text| if text.is_empty() { "''" } else { text }).collect();
         let (line, code) = (line.join(" "), run.code.unwrap());
         let text = format!("$ rootward {line}\n{}{stderr}--- exit {code}\n", run.stdout);
-        // `clap` leaves blanks at the ends of lines; the house rules know none.
+        // `clap` leaves trailing spaces, which `cargo xtask tidy` forbids.
         let text: String = text.lines().map(|line| line.trim_end().to_owned() + "\n").collect();
         text.replace(self.top().to_str().unwrap(), "[STAGE]")
     }
@@ -118,7 +118,7 @@ impl From<Output> for Run {
     }
 }
 
-/// Compares the runs of many command lines with the snapshot of this name.
+/// Compares the output of several command lines with the snapshot of this name.
 macro_rules! assert_told {
     ($name:expr, $stage:expr, $($arguments:expr),+ $(,)?) => {{
         let told: Vec<String> = vec![$($stage.told(&$arguments)),+];

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::wrap::scene::{Says, Scene, begin};
 
 #[test]
-fn what_runs_is_shown_with_what_it_may_touch() {
+fn running_servers_are_shown_with_their_roots() {
     let scene = Scene::new();
     let status = || scene.rootward(&["status", "--json"]).output().unwrap();
     assert_eq!(status().status.code(), Some(1), "nothing runs");

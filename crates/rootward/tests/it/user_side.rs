@@ -1,5 +1,4 @@
-//! What the user and the operator are promised: names of roots, roots that are left out, the form of refusals, the fallback directory, the
-//! log.
+//! Promises to the user and the operator: names of roots, unusable roots, the form of refusals, the fallback directory, the log.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -18,7 +17,7 @@ fn settings(place: &Place, text: &str) {
 }
 
 #[test]
-fn a_refusal_is_an_error_where_the_settings_say_so() {
+fn a_refusal_is_an_error_if_the_settings_say_so() {
     let place = Place::new();
     settings(&place, "refusal = 'error'");
     let mut client = place.serve(&[&place.text("root")]);
@@ -105,7 +104,7 @@ fn servers_are_told_the_name_of_each_root() {
     let data = client.call("get-roots", json!({}))["result"]["structuredContent"].clone();
     let names: Vec<&Value> = data["roots"].as_array().unwrap().iter().map(|root| &root["name"]).collect();
     assert_eq!(names, ["my-app", "tool", "outside"], "{data}");
-    // The server asks, too.
+    // The server also asks for its roots.
     let told: Value = serde_json::from_str(&client.text("roots", json!({}))).unwrap();
     let names: Vec<&Value> = told["roots"].as_array().unwrap().iter().map(|root| &root["name"]).collect();
     assert_eq!(names, ["my-app", "tool", "outside"], "{told}");
@@ -186,14 +185,14 @@ fn a_fallback_directory_is_made_in_the_home_and_used_elsewhere_once_it_exists() 
     let (_, errors) = client.into_inner().end_with_errors();
     assert!(errors.contains("does not exist, and counts once it does"), "{errors}");
 
-    // A pattern names no directory that could be made.
+    // A pattern names no directory that could be created.
     let mut command = place.rootward(&["serve"]);
     let client =
         begin(command.env("ROOTWARD_FALLBACK_DIR", place.text("home/many/*")).stderr(Stdio::piped()), json!({}));
     assert!(!fs::exists(place.path("home/many")).unwrap());
     client.end_with_errors();
 
-    // Through no link.
+    // It is not created through a link.
     std::os::unix::fs::symlink(place.path("outside"), place.path("home/link")).unwrap();
     let mut command = place.rootward(&["serve"]);
     let client =

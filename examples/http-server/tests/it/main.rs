@@ -1,4 +1,4 @@
-//! The binary, spoken to over a socket; `cargo xtask peers` puts real clients to it.
+//! Tests the binary over a socket. `cargo xtask peers` tests it with real clients.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use std::io::{Read, Write};
@@ -14,7 +14,7 @@ impl Server {
         Server(Listening::start(Command::new(env!("CARGO_BIN_EXE_http-server")).arg("127.0.0.1:0")).unwrap())
     }
 
-    /// The status of an `initialize` that comes with these headers.
+    /// The status of the response to an `initialize` request with these headers.
     fn status(&self, headers: &str) -> String {
         let body = concat!(
             r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","#,
@@ -39,7 +39,7 @@ fn pages_in_a_browser_are_refused() {
     check(&format!("host: {}", server.0.address), "HTTP/1.1 200");
     check("host: localhost\r\norigin: https://example.com", "HTTP/1.1 403");
     check("host: localhost\r\norigin: http://localhost", "HTTP/1.1 403");
-    // A name that was made to point here.
+    // DNS rebinding: another name that resolves to this machine.
     check("host: example.com", "HTTP/1.1 403");
 }
 

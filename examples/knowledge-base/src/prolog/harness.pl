@@ -1,11 +1,11 @@
-% The Prolog side of the knowledge base. It runs in a process that the kernel holds to no directory at all.
+% The Prolog side of the knowledge base. It runs in a process that the kernel keeps from all directories.
 %
-% Requests come on standard input: a line `Nonce Verb Length...`, then texts of these lengths in characters. Nothing in a text is
-% ever pasted into a goal: texts are read by Prolog's own reader, as data. Replies leave on standard output, a JSON array of
-% strings on a line of its own. What a program prints goes to standard error, where the server collects it.
+% Requests arrive on standard input: a line `Nonce Verb Length...`, then texts of these lengths in characters. No text is ever pasted
+% into a goal: Prolog's own reader parses texts as data. Replies go to standard output, one JSON array of strings per line. What a
+% program prints goes to standard error, where the server collects it.
 %
-% The server trusts nothing of this: a program that runs here can change whatever it likes in this process. What holds it is the
-% kernel, and what the server does with the replies.
+% The server trusts none of this: a program that runs here can change anything in this process. The kernel confines it, and the server
+% checks the replies.
 
 :- module(rootward_kb, []).
 
@@ -16,7 +16,7 @@
 
 :- dynamic loading/1, initial/2, initial_operator/3.
 
-% Terms larger than this are printed in part.
+% Larger terms are printed only in part.
 most_cells(200_000).
 
 serve :-
@@ -43,11 +43,11 @@ serve :-
     nb_setval(rootward_nonce, Nonce),
     nb_setval(rootward_answered, false),
     nb_setval(rootward_thrown, 0),
-    % A signal that comes while an exception is on its way out of `perform/3` may carry its own past it.
+    % A signal that arrives while an exception leaves `perform/3` may throw its own exception past it.
     catch(handle(Verb, Arguments), rootward_interrupted, final([interrupted])),
     fail.
 
-% A program reads nothing from the requests, and prints nothing into the replies.
+% Keeps programs from reading requests and printing into replies.
 own_streams :-
     nb_getval(rootward_err, Err),
     open_string("", Nothing),
@@ -72,7 +72,7 @@ handle(Verb, Arguments) :-
     nb_setval(rootward_busy, false),
     (   catch(perform(Verb, Arguments, Result), Error, true)
     ->  (   var(Error)
-            % Some built-in predicates, `open/3` of a pipe among them, drop an exception that comes from a signal and fail.
+            % Some built-in predicates, such as `open/3` of a pipe, drop an exception from a signal and fail.
         ->  nb_getval(rootward_thrown, Thrown),
             ( Thrown =:= 0 -> final(Result) ; final([interrupted]) )
         ;   Error == rootward_interrupted
@@ -83,7 +83,7 @@ handle(Verb, Arguments) :-
     ;   final([failed, "the request has no result"])
     ).
 
-% The output of this request ends with its nonce: the server then knows that it has all of it.
+% Prints the nonce at the end of the request's output, so that the server knows that the output is complete.
 final(_) :-
     nb_getval(rootward_answered, true),
     !.
@@ -95,13 +95,13 @@ final(Result) :-
     catch(flush_output(Err), _, true),
     reply(Result).
 
-% The server sends this signal again and again until the request has ended. It stops what runs inside of `perform/3`, and never a message
-% halfway.
+% The server repeats this signal until the request has ended. It interrupts a goal inside `perform/3`, and never the sending of a
+% message.
 interrupted(_) :-
     (   nb_getval(rootward_busy, false),
         prolog_current_frame(Frame),
         prolog_frame_attribute(Frame, parent_goal, system:catch(rootward_kb:perform(_, _, _), _, _)),
-        % One at a time: leaving a deep recursion takes a while.
+        % At most one per second: leaving a deep recursion takes a while.
         get_time(Now), nb_getval(rootward_thrown, Before), Now - Before > 1
     ->  nb_setval(rootward_thrown, Now),
         throw(rootward_interrupted)
@@ -115,7 +115,7 @@ undisturbed(Goal) :-
     nb_setval(rootward_busy, Before),
     ( var(Error) -> true ; throw(Error) ).
 
-% --- What the server asks for ---
+% --- Requests ---
 
 perform(load, [Path, Text], [done, Errors, Warnings]) :-
     atom_string(File, Path),
@@ -150,7 +150,7 @@ perform(symbols, [], [done]) :-
 perform(dump, [], [done]) :-
     dump.
 
-% A goal as text, with the names of its variables.
+% Parses a goal and the names of its variables.
 goal(Text, Goal, Names) :-
     single(Text, Term, Names),
     (   nonvar(Term), Term = (?- Asked) -> Goal = Asked
@@ -161,7 +161,7 @@ goal(Text, Goal, Names) :-
 single(Text, Term, Names) :-
     term_string(Term, Text, [module(user), variable_names(Names)]).
 
-% All clauses of a text; none is added where one cannot be read.
+% All clauses of a text. A syntax error in one rejects all.
 clauses(Text, Clauses) :-
     normalize_end(Text, Ended),
     setup_call_cleanup(open_string(Ended, In),
@@ -189,7 +189,7 @@ check_clause(Clause) :-
     ;   ( Clause = (Head :- _) -> must_be(callable, Head) ; true )
     ).
 
-% What a file defined can be changed as well: it becomes dynamic.
+% Makes predicates from files dynamic, so that they can be changed.
 changeable(Clause) :-
     ( Clause = (Head0 :- _) -> Head = Head0 ; Head = Clause ),
     (   predicate_property(user:Head, defined),
@@ -242,7 +242,7 @@ foldl_length([], Length, Length).
 foldl_length([Field|Fields], Length0, Length) :-
     string_length(Field, One), Length1 is Length0 + One, foldl_length(Fields, Length1, Length).
 
-% The variables that have no value keep the names that the query gives them; one name for each.
+% Unbound variables keep the names from the query, one name for each.
 named(Names, Unbound) :- named(Names, [], Unbound).
 named([], _, []).
 named([Name = Term|Rest], Seen, Unbound) :-
@@ -309,7 +309,7 @@ reply_text(Format, Arguments) :-
     format(string(Text), Format, Arguments),
     reply([text, Text]).
 
-% --- Files: asked for, because this process can open none ---
+% --- Files: requested from the server, because this process cannot open any ---
 
 :- multifile user:prolog_load_file/2.
 :- dynamic user:prolog_load_file/2.
@@ -327,7 +327,7 @@ load_from_roots(Module, Specification, Options) :-
     ;   cannot(load, Specification, Answer)
     ).
 
-% What names a file of the user's, and the file that names it. Libraries are the system's.
+% The name of a user's file, and the file that names it. Fails for the system's libraries.
 wanted(Specification, Base, Name) :-
     file_text(Specification, Name),
     base(Base),
@@ -375,7 +375,7 @@ included(Specification, File, In) :-
     ;   cannot(include, Specification, Answer)
     ).
 
-% For programs: the text of a file in the roots.
+% A predicate for programs: reads a file in the roots.
 user:roots_text(Path, Text) :-
     rootward_kb:file_text(Path, Name),
     rootward_kb:base(Base),
@@ -385,7 +385,7 @@ user:roots_text(Path, Text) :-
     ;   rootward_kb:cannot(read, Path, Answer)
     ).
 
-% The kernel lets this process make no other. Where that fails, `shell/2` of SWI-Prolog 9 prints so and succeeds; these say so.
+% The kernel keeps this process from creating others. `shell/2` of SWI-Prolog 9 only prints that failure and succeeds; these throw.
 :- redefine_system_predicate(user:shell).
 :- redefine_system_predicate(user:shell(_)).
 :- redefine_system_predicate(user:shell(_, _)).
@@ -393,7 +393,7 @@ user:shell :- rootward_kb:no_program(shell).
 user:shell(Command) :- rootward_kb:no_program(Command).
 user:shell(Command, _) :- rootward_kb:no_program(Command).
 
-no_program(Command) :- throw(error(permission_error(run, program, Command), context(_, 'no program can be run here'))).
+no_program(Command) :- throw(error(permission_error(run, program, Command), context(_, 'programs cannot be run here'))).
 
 cannot(_, Specification, missing(_)) :- throw(error(existence_error(source_sink, Specification), _)).
 cannot(Action, Specification, refused(Why)) :-
@@ -413,7 +413,7 @@ asked(Kind, Base, Name, Answer) :-
 :- multifile prolog:error_message//1.
 prolog:error_message(rootward_said(Text)) --> [ '~w'-[Text] ].
 
-% What calls the goal here says nothing to the one who asked for it.
+% Removes the caller from an error if it is part of this file: it means nothing to the client.
 without_caller(error(Formal, context(Caller, Message)), error(Formal, context(_, Message))) :-
     nonvar(Caller),
     ( Caller = system:setup_call_catcher_cleanup/4 ; Caller = system:'<meta-call>'/1 ; Caller = rootward_kb:_ ),
@@ -464,6 +464,6 @@ code_json(Code, Out) :-
     format(Out, "\\u~|~`0t~16r~4+", [Shown]).
 code_json(Code, Out) :- put_code(Out, Code).
 
-% Half a pair is no character, and no JSON.
+% Half a surrogate pair is neither a character nor valid JSON.
 surrogate(Code, 0xFFFD) :- Code >= 0xD800, !.
 surrogate(Code, Code).

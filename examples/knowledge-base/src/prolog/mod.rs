@@ -1,7 +1,7 @@
-//! One Prolog for a session: asked one thing at a time, within bounds, and started again when it has ended.
+//! The Prolog process of a session: it answers one request at a time, within limits, and is started again after it has exited.
 //!
-//! `process.rs` starts and ends the process, `frames.rs` has the conversation, `printed.rs` what programs print, `harness.pl` is
-//! Prolog's own side.
+//! `process.rs` starts and ends the process, `frames.rs` has the messages, `printed.rs` collects what programs print, `harness.pl` is
+//! Prolog's side.
 
 mod frames;
 mod printed;
@@ -16,45 +16,45 @@ use self::frames::Reply;
 use self::process::{Came, Process};
 use crate::sources::{Found, Sources};
 
-/// How long a goal that was told to stop may take to do so.
+/// How long an interrupted goal may take to stop.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// How often it is told, and how often it is seen that a client took its call back.
+/// How often to interrupt a goal, and to check whether the client cancelled its call.
 const TICK: Duration = Duration::from_millis(50);
 
-/// How long what was printed may be on its way after the reply.
+/// How long to wait for printed output after the reply.
 const PRINTED: Duration = Duration::from_secs(2);
 
-/// How much the replies to one request may have together, in bytes.
+/// The maximum length of all replies to one request, in bytes.
 const MOST: usize = 32 << 20;
 
-/// Why a request has no result.
+/// Why a request failed.
 #[derive(Debug, Error)]
 pub(crate) enum PrologError {
-    /// There is no such program.
+    /// `swipl` is not installed.
     #[error(
         "SWI-Prolog is not installed: there is no command `swipl` in `PATH`\n\nhint: install it (on Debian and Ubuntu \
          `apt-get install swi-prolog-nox`, on Fedora `dnf install pl`) and call the tool again"
     )]
     Missing,
-    /// It could not be started.
-    #[error("SWI-Prolog was not started: {0}")]
+    /// The process could not be started.
+    #[error("SWI-Prolog could not be started: {0}")]
     NotStarted(String),
-    /// Prolog says no.
+    /// Prolog reported an error.
     #[error("{0}")]
     Failed(String),
-    /// Its time was over, and it stopped. What was known before is still known.
-    #[error("stopped after {} ms; what was loaded is still there\n\nhint: ask for fewer answers, or give it more time with `timeout_ms`", .0.as_millis())]
+    /// The goal timed out and was stopped. The knowledge base is unchanged.
+    #[error("timed out after {} ms; the knowledge base is kept\n\nhint: ask for fewer answers, or raise `timeout_ms`", .0.as_millis())]
     TimedOut(Duration),
-    /// The client took the call back.
-    #[error("the call was taken back by the client")]
+    /// The client cancelled the call.
+    #[error("the client cancelled the call")]
     Stopped,
-    /// It is gone.
-    #[error("the Prolog process is gone: {why}. A new one starts with the next call, and its knowledge base is empty{}", again(.files))]
+    /// The process has exited.
+    #[error("the Prolog process exited: {why}. The next call starts a new one with an empty knowledge base{}", again(.files))]
     Gone {
-        /// How it came to that.
+        /// The cause.
         why: String,
-        /// What was loaded.
+        /// The files that were loaded.
         files: Vec<PathBuf>,
     },
 }
@@ -67,7 +67,7 @@ fn again(files: &[PathBuf]) -> String {
     format!("\n\nhint: load these files again: {}", names.join(", "))
 }
 
-/// What to ask.
+/// A request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request<'r> {
     pub(crate) verb: &'static str,
@@ -75,14 +75,14 @@ pub(crate) struct Request<'r> {
     pub(crate) limit: Duration,
 }
 
-/// What came of it.
+/// The result of a request.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
-    /// The replies before the last one: their kind, and what they say.
+    /// The replies before the last one: kind and fields.
     pub(crate) parts: Vec<(String, Vec<String>)>,
-    /// What the last one says.
+    /// The fields of the last reply.
     pub(crate) last: Vec<String>,
-    /// What was printed meanwhile.
+    /// The printed output.
     pub(crate) printed: String,
 }
 
@@ -90,12 +90,12 @@ pub(crate) struct Outcome {
 #[derive(Debug, Default)]
 pub(crate) struct Prolog {
     process: Option<Process>,
-    /// What was loaded into the process, in order.
+    /// The files loaded into the process, in order.
     pub(crate) files: Vec<PathBuf>,
 }
 
 impl Prolog {
-    /// Asks, starting a process where none runs. `goes_on` says whether anybody still waits.
+    /// Sends a request, and starts the process if it does not run. `goes_on` returns false once the call is cancelled.
     pub(crate) fn ask(
         &mut self,
         request: Request<'_>,
@@ -131,7 +131,7 @@ impl Prolog {
     }
 }
 
-/// A request that is being answered.
+/// A request in progress.
 struct Conversation<'c> {
     process: Process,
     nonce: String,
@@ -140,18 +140,18 @@ struct Conversation<'c> {
 }
 
 impl Conversation<'_> {
-    /// Until the last reply. The process comes back unless it is gone.
+    /// Waits for the last reply. Returns the process unless it has exited.
     fn hold(self, goes_on: impl Fn() -> bool) -> (Option<Process>, Result<Outcome, PrologError>) {
         let mut outcome = Outcome::default();
         let mut bytes = 0;
         let until = Instant::now() + self.limit;
-        // When it was first told to stop, and why.
+        // When the goal was first interrupted, and why.
         let mut told: Option<(Instant, Why)> = None;
         loop {
             let now = Instant::now();
             if told.is_none() {
                 told = match (goes_on(), now >= until) {
-                    (false, _) => Some((now, Why::TakenBack)),
+                    (false, _) => Some((now, Why::Cancelled)),
                     (true, true) => Some((now, Why::Late)),
                     (true, false) => None,
                 };
@@ -160,7 +160,7 @@ impl Conversation<'_> {
                 if now >= since + GRACE {
                     self.process.kill();
                     let limit = self.limit.as_millis();
-                    return gone(format!("it did not stop when its {limit} ms were over, so it was ended"));
+                    return gone(format!("it did not stop after its timeout of {limit} ms, so it was killed"));
                 }
                 self.process.interrupt();
             }
@@ -169,7 +169,7 @@ impl Conversation<'_> {
                 Came::Reply(reply) => reply,
                 Came::Broke(what) => {
                     self.process.kill();
-                    return gone(format!("the program wrote {what} into Prolog's replies, so it was ended"));
+                    return gone(format!("the program wrote {what} into Prolog's replies, so it was killed"));
                 }
                 Came::End => {
                     let printed = self.process.printed.up_to(&self.nonce, PRINTED);
@@ -177,11 +177,11 @@ impl Conversation<'_> {
                 }
             };
             bytes += reply.fields.iter().map(String::len).sum::<usize>();
-            // SECURITY: a program can write to the replies; what it writes answers no other request
+            // SECURITY: a program can write to the replies, but must not answer another request
             // (test: printing_into_the_replies_breaks_nothing)
             if reply.nonce != self.nonce || bytes > MOST {
                 self.process.kill();
-                return gone("the program wrote into Prolog's replies, so it was ended".to_owned());
+                return gone("the program wrote into Prolog's replies, so it was killed".to_owned());
             }
             let Reply { kind, fields, .. } = reply;
             let result = match (kind.as_str(), &fields[..]) {
@@ -196,7 +196,7 @@ impl Conversation<'_> {
                 }
                 ("failed", [why]) => Err(PrologError::Failed(why.trim_end().to_owned())),
                 ("interrupted", _) => Err(match told {
-                    Some((_, Why::TakenBack)) => PrologError::Stopped,
+                    Some((_, Why::Cancelled)) => PrologError::Stopped,
                     _ => PrologError::TimedOut(self.limit),
                 }),
                 _ => {
@@ -215,11 +215,11 @@ impl Conversation<'_> {
     }
 }
 
-/// Why a goal is told to stop.
+/// Why a goal is interrupted.
 #[derive(Clone, Copy)]
 enum Why {
     Late,
-    TakenBack,
+    Cancelled,
 }
 
 fn gone(why: String) -> (Option<Process>, Result<Outcome, PrologError>) {
@@ -231,7 +231,7 @@ fn with_printed(why: String, printed: &str) -> String {
     if printed.is_empty() { why } else { format!("{why}; it printed: {}", last(printed)) }
 }
 
-/// The end of what a process that broke down printed says why.
+/// The end of a crashed process's output, which says why.
 fn last(printed: &str) -> &str {
     let start = printed.len().saturating_sub(2000);
     (start..=printed.len()).find_map(|start| printed.get(start..)).unwrap_or_default()
@@ -245,7 +245,7 @@ fn answered(nonce: &str, found: &Found) -> Vec<u8> {
     }
 }
 
-/// A name for a request that no program can have known before.
+/// A name for a request that no program can know in advance.
 fn nonce() -> Result<String, PrologError> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|error| PrologError::NotStarted(error.to_string()))?;

@@ -1,17 +1,17 @@
-//! What a program prints, kept within bounds: its beginning. A mark at its end says that it is all there.
+//! The beginning of what a program prints, up to a limit. A mark at the end says that the output is complete.
 
 use std::fmt::Write;
 use std::io::Read;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How much is kept.
+/// The maximum length to keep.
 const MOST: usize = 64 << 10;
 
-/// How much of the end is looked through for the mark.
+/// How much of the end to search for the mark.
 const TAIL: usize = 256;
 
-/// What was printed since the last request began.
+/// The output since the last request began.
 #[derive(Debug, Default)]
 pub(super) struct Printed {
     kept: Mutex<Kept>,
@@ -27,7 +27,7 @@ struct Kept {
 }
 
 impl Printed {
-    /// Takes all that comes, until the end.
+    /// Collects all output until the end of the stream, in a thread.
     pub(super) fn take_all(self: &Arc<Printed>, mut from: impl Read + Send + 'static) {
         let printed = Arc::clone(self);
         std::thread::spawn(move || {
@@ -52,14 +52,14 @@ impl Printed {
         self.came.notify_all();
     }
 
-    /// Forgets what came before this request.
+    /// Discards the output before this request.
     pub(super) fn begin(&self) {
         let mut kept = self.lock();
         let ended = kept.ended;
         *kept = Kept { ended, ..Kept::default() };
     }
 
-    /// What was printed up to this mark, or until nothing more can come.
+    /// The output up to this mark, or to the end of the stream.
     pub(super) fn up_to(&self, mark: &str, patience: Duration) -> String {
         let mark = format!("{mark}\n");
         let until = Instant::now() + patience;
@@ -76,8 +76,8 @@ impl Printed {
             text.truncate(end);
         } else if kept.missing > 0 {
             let missing = kept.missing.saturating_sub(mark.len());
-            // Writing to a text cannot fail.
-            let _ = write!(text, "\n[{missing} bytes more are not shown]\n");
+            // Writing to a string cannot fail.
+            let _ = write!(text, "\n[{missing} more bytes not shown]\n");
         }
         text
     }
@@ -96,12 +96,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_flood_is_cut_and_its_end_is_found() {
+    fn long_output_is_cut_and_its_mark_is_found() {
         let printed = Arc::new(Printed::default());
         printed.add(&vec![b'a'; 3 * MOST]);
         printed.add(b"\nnonce\n");
         let text = printed.up_to("nonce", Duration::from_mins(1));
-        assert!(text.starts_with("aaa") && text.ends_with(&format!("\n[{} bytes more are not shown]\n", 2 * MOST + 1)));
+        assert!(text.starts_with("aaa") && text.ends_with(&format!("\n[{} more bytes not shown]\n", 2 * MOST + 1)));
         printed.begin();
         printed.add(b"hello\nnonce\n");
         assert_eq!(printed.up_to("nonce", Duration::from_mins(1)), "hello\n");

@@ -1,4 +1,4 @@
-//! The Prolog process: started where the kernel gives it no directory, no network and no program to run, and ended as a whole.
+//! The Prolog process: the kernel gives it no directory, no network and no program to run, and kills it with everything it started.
 
 use std::io::{BufReader, Write};
 use std::os::fd::OwnedFd;
@@ -20,40 +20,40 @@ use super::PrologError;
 use super::frames::{self, Reply};
 use super::printed::Printed;
 
-/// Prolog's side of the conversation. It is sent to the process, which can open no file.
+/// Prolog's side of the conversation. The server sends it to the process, which cannot open files.
 const HARNESS: &str = include_str!("harness.pl");
 
-/// The memory that Prolog's stacks may take: how deep a recursion may go.
+/// The limit of Prolog's stacks, which limits the depth of recursion.
 const STACKS: &str = "--stack-limit=256m";
 
-/// The memory that the process may take in all, clauses and atoms included.
+/// The memory limit of the whole process, including clauses and atoms.
 const MEMORY: u64 = 1 << 30;
 
 /// How long the process may take to start.
 const TO_START: Duration = Duration::from_secs(30);
 
-/// How long one whose output has ended may take to end.
+/// How long a process may take to exit after it closed its output.
 const TO_END_BY_ITSELF: Duration = Duration::from_millis(500);
 
-/// How long it may take until nothing of it is left.
+/// How long a killed process may take to exit.
 const TO_END: Duration = Duration::from_secs(5);
 
-/// How many replies may wait to be read.
+/// The maximum number of unread replies.
 const WAITING: usize = 64;
 
-/// What the profile of a living program gives and Prolog does not need: settings and users of the system, programs to run.
+/// What the standard profile allows and Prolog does not need: the system's settings and users, and programs to run.
 const DENIED: &[&str] =
     &["/etc", "/usr/bin", "/usr/sbin", "/usr/local", "/usr/libexec", "/usr/games", "/usr/share", "/sys"];
 
-/// Libraries that make processes or connections. The kernel holds what they make; without them nothing is made.
+/// Libraries that create processes or connections. The kernel would confine those, too, but without the libraries there are none.
 const DENIED_LIBRARIES: &[&str] =
     &["process", "unix", "socket", "tipc", "uid", "sched", "rlimit", "test_ffi", "test_cpp", "sweep-module"];
 
-/// A process that runs.
+/// A running process.
 #[derive(Debug)]
 pub(super) struct Process {
     child: Child,
-    /// Cut, it ends the process and all that it started.
+    /// Dropping it kills the process and everything it started.
     line: Option<Lifeline>,
     handle: OwnedFd,
     requests: Sender<Vec<u8>>,
@@ -61,17 +61,17 @@ pub(super) struct Process {
     pub(super) printed: Arc<Printed>,
 }
 
-/// What came of waiting for a reply.
+/// The outcome of waiting for a reply.
 pub(super) enum Came {
     Reply(Reply),
     Nothing,
-    /// It broke the rules of the conversation.
+    /// The process sent an invalid reply.
     Broke(String),
     End,
 }
 
 impl Process {
-    /// Starts one and waits until it can be asked.
+    /// Starts a process and waits until it is ready.
     pub(super) fn start() -> Result<Process, PrologError> {
         let Confined { mut child, line } = confined().map_err(not_started)?;
         let handle = line.process().and_then(|id| limited(id).ok());
@@ -79,12 +79,12 @@ impl Process {
         let (Some(handle), Some(mut input), Some(output), Some(errors)) = (handle, input, output, errors) else {
             drop(line);
             let _ = child.wait();
-            return Err(PrologError::NotStarted("it ended at once".to_owned()));
+            return Err(PrologError::NotStarted("it exited at once".to_owned()));
         };
         let printed = Arc::new(Printed::default());
         printed.take_all(errors);
         let (requests, to_send) = channel::<Vec<u8>>();
-        // In a thread of its own: a process that does not read must not keep anybody waiting.
+        // In another thread: a process that does not read must not block the server.
         std::thread::spawn(move || {
             for bytes in to_send {
                 if input.write_all(&bytes).and_then(|()| input.flush()).is_err() {
@@ -115,11 +115,11 @@ impl Process {
     }
 
     pub(super) fn send(&self, bytes: Vec<u8>) {
-        // One that has ended is found out when its reply is waited for.
+        // If the process has exited, waiting for its reply detects that.
         let _ = self.requests.send(bytes);
     }
 
-    /// The next reply, if it comes in time.
+    /// The next reply, if it arrives in time.
     pub(super) fn next(&self, patience: Duration) -> Came {
         match self.replies.recv_timeout(patience) {
             Ok(Ok(reply)) => Came::Reply(reply),
@@ -129,43 +129,43 @@ impl Process {
         }
     }
 
-    /// Asks the running goal to stop.
+    /// Interrupts the running goal.
     pub(super) fn interrupt(&self) {
         self.signal(Signal::USR1);
     }
 
-    /// Lets it run.
+    /// Resumes the process.
     pub(super) fn wake(&self) {
         self.signal(Signal::CONT);
     }
 
-    /// Holds it until the next request: whatever a request left running does not run between requests.
-    // SECURITY: a thread that outlives its query would go on for as long as the server runs (test: a_thread_does_not_outlive_its_query)
+    /// Stops the process until the next request, so that threads that a request left behind do not run.
+    // SECURITY: a thread that outlives its query would run as long as the server (test: a_thread_does_not_outlive_its_query)
     pub(super) fn rest(&self) {
         self.signal(Signal::STOP);
     }
 
     fn signal(&self, signal: Signal) {
-        // One that has ended needs none.
+        // Fails only if the process has exited.
         let _ = pidfd_send_signal(&self.handle, signal);
     }
 
-    /// How it ended, if it ended by itself; else ends it with all that it started.
+    /// Describes how the process exited. If it still runs, kills it with everything it started.
     pub(super) fn end(mut self) -> String {
         match self.wait(TO_END_BY_ITSELF).map(|status| (status.code(), status.signal())) {
-            // The process that stands for it ends with 128 and the signal.
-            Some((Some(code @ 129..), _)) => format!("it was ended by signal {}", code - 128),
+            // The launcher exits with 128 plus the signal.
+            Some((Some(code @ 129..), _)) => format!("it was killed by signal {}", code - 128),
             Some((Some(0), _)) => "the program called `halt`".to_owned(),
-            Some((Some(code), _)) => format!("it ended with exit code {code}"),
-            Some((None, signal)) => format!("it was ended by signal {}", signal.unwrap_or(0)),
+            Some((Some(code), _)) => format!("it exited with code {code}"),
+            Some((None, signal)) => format!("it was killed by signal {}", signal.unwrap_or(0)),
             None => {
                 self.kill();
-                "it was ended".to_owned()
+                "it was killed".to_owned()
             }
         }
     }
 
-    /// Ends it with all that it started.
+    /// Kills the process with everything it started.
     pub(super) fn kill(mut self) {
         self.line = None;
         if self.wait(TO_END).is_none() {
@@ -185,14 +185,14 @@ impl Process {
     }
 }
 
-/// Limits of the process that hold from outside, and a handle of it.
+/// Sets the limits of the process from outside, and returns a handle to it.
 fn limited(id: u32) -> rustix::io::Result<OwnedFd> {
     let process = i32::try_from(id).ok().and_then(Pid::from_raw).ok_or(rustix::io::Errno::SRCH)?;
     let handle = pidfd_open(process, PidfdFlags::empty())?;
     let limit = |most| Rlimit { current: Some(most), maximum: Some(most) };
-    // SECURITY: stacks have their own limit; clauses and atoms have only this one (test: a_memory_bomb_ends_the_process_alone)
+    // SECURITY: the stacks have their own limit, but clauses and atoms only this one (test: a_memory_bomb_ends_the_process_alone)
     prlimit(Some(process), Resource::As, limit(MEMORY))?;
-    // SECURITY: the process has a temporary directory, and could load a library of its own making from it
+    // SECURITY: the process has a temporary directory, and could write a library there and load it
     // (test: nothing_can_be_written)
     prlimit(Some(process), Resource::Fsize, limit(0))?;
     prlimit(Some(process), Resource::Core, limit(0))?;
@@ -200,7 +200,7 @@ fn limited(id: u32) -> rustix::io::Result<OwnedFd> {
 }
 
 /// Starts the program, confined.
-// SECURITY: no root is among its places: what Prolog code can open is what the server hands it, path by path
+// SECURITY: it gets no roots: Prolog code can open only what the server passes to it, path by path
 // (test: prolog_opens_no_file_by_itself)
 fn confined() -> Result<Confined, StartError> {
     let line = CommandLine {
@@ -220,8 +220,8 @@ fn confined() -> Result<Confined, StartError> {
         network: Network::Off,
         unix_sockets: UnixSockets::None,
         home: Home::Empty,
-        // SECURITY: a copy of the process would have its own memory, and would not be stopped between calls: `open_shared_object/2` reaches
-        // `fork` of the C library (test: a_program_cannot_copy_its_process)
+        // SECURITY: a copy of the process would have its own memory limit, and would not be stopped between calls. `open_shared_object/2`
+        // can call the C library's `fork` (test: a_program_cannot_copy_its_process)
         processes: Processes::One,
         filesystem: Filesystem { deny_read: denied(&installed), ..Filesystem::default() },
         ..Options::default()
@@ -232,7 +232,7 @@ fn confined() -> Result<Confined, StartError> {
     prepared.spawn()
 }
 
-/// What is taken from the usual profile. The program is `HOME/bin/ARCHITECTURE/swipl`, its libraries are in `HOME/lib/ARCHITECTURE`.
+/// What to deny beyond the standard profile. The program is `HOME/bin/ARCHITECTURE/swipl`, its libraries are in `HOME/lib/ARCHITECTURE`.
 fn denied(program: &Path) -> Vec<PathBuf> {
     let mut denied: Vec<PathBuf> =
         DENIED.iter().map(PathBuf::from).filter(|place| !program.starts_with(place)).collect();

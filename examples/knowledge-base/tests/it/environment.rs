@@ -1,4 +1,4 @@
-//! The environment: who names roots where the client does not, and a machine without Prolog.
+//! Environment variables that set the roots, and a machine without Prolog.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::scene::{Scene, query};
 
-/// The first root that `capabilities` names to a client, which shares `project` or cannot share.
+/// The first root in `capabilities`, for a client that shares `project` or does not support roots.
 fn first_root(scene: &Scene, variables: &[(&str, &str)], shares: bool) -> String {
     let mut client = scene.client_with(variables);
     client.shake_hands(if shares { json!({"roots": {}}) } else { json!({}) });
@@ -39,7 +39,7 @@ fn the_fallback_directory_is_loaded_from_and_dumped_to() {
     let scene = Scene::new();
     let mut client = scene.client_with(&[]);
     client.shake_hands(json!({}));
-    // The server has made it.
+    // The server created it.
     let mode = std::fs::metadata(scene.path("home/.swipl-mcp-server")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o700);
     scene.write("home/.swipl-mcp-server/facts.pl", "fact(1).\n");
@@ -58,7 +58,7 @@ fn a_list_that_outlives_its_time_is_asked_for_again() {
     client.name_roots([scene.uri("project")]);
     scene.write("other/facts.pl", "fact(1).\n");
     query(&mut client, "sleep(0.01)");
-    // Not announced: only a list whose time is over is asked for again.
+    // Without `list_changed`: the server requests the list again only because it expired.
     client.name_roots([scene.uri("other")]);
     client.says("knowledge_base_load", json!({"path": "facts.pl"}));
 }
@@ -97,6 +97,6 @@ fn without_prolog_the_error_says_what_to_install() {
     let said = client.fails("query", json!({"query": "true"}));
     assert!(said.starts_with("SWI-Prolog is not installed: there is no command `swipl` in `PATH`"), "{said}");
     assert!(said.contains("hint: install it (on Debian and Ubuntu `apt-get install swi-prolog-nox`"), "{said}");
-    // What needs no Prolog works.
+    // Tools that do not need Prolog work.
     client.says("capabilities", json!({}));
 }

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::scene::{Scene, query};
 
 #[test]
-fn a_modern_client_names_its_roots_with_each_call() {
+fn a_modern_client_sends_its_roots_with_each_call() {
     let scene = Scene::new();
     scene.write("project/facts.pl", ":- ensure_loaded(more).\nfact(1).\n");
     scene.write("project/more.pl", "more(2).\n");

@@ -1,4 +1,4 @@
-//! Files: loaded and dumped through grants, and loaded by other files.
+//! Loading and dumping files through grants, and files that load others.
 
 use std::os::unix::fs::symlink;
 
@@ -16,7 +16,7 @@ fn a_file_loads_others_beside_it() {
         "project/lib/helper.pl",
         ":- module(helper, [double/2]).\n:- use_module(deeper).\ndouble(X, Y) :- times(2, X, Y).\n",
     );
-    // A circle, which Prolog allows.
+    // A cycle, which Prolog allows.
     scene.write(
         "project/lib/deeper.pl",
         ":- module(deeper, [times/3]).\n:- use_module(helper).\ntimes(N, X, Y) :- Y is N * X.\n",
@@ -31,7 +31,7 @@ fn a_file_loads_others_beside_it() {
     scene.write("project/later.pl", "later(yes).\n");
     assert_eq!(query(&mut client, "consult(later), later(X)"), "X = yes");
     assert_eq!(query(&mut client, "roots_text('facts.pl', X)"), "X = \"fact(1).\\n\"");
-    // What a file defined can be changed.
+    // Predicates from a file can be changed.
     client.says("knowledge_base_assert", json!({"clauses": "fact(2)"}));
     assert_eq!(query(&mut client, "fact(X)"), "X = 1\nX = 2");
 }
@@ -108,7 +108,7 @@ fn a_dump_can_be_loaded_again() {
     let dumped = scene.read("project/dump.pl");
     assert_eq!(
         client.fails("knowledge_base_dump", json!({"path": "dump.pl"})),
-        "`dump.pl` exists; with `overwrite` it is replaced"
+        "`dump.pl` exists; set `overwrite` to replace it"
     );
     let mut other = scene.client();
     other.says("knowledge_base_load", json!({"path": "dump.pl"}));

@@ -1,21 +1,21 @@
-//! Prolog code that wants out: to files, programs, the network, its own limits, the server.
+//! Prolog code that tries to reach files, programs, the network and the server, or to exceed its limits.
 
 use rootward_testkit::client::Client;
 use serde_json::json;
 
 use crate::scene::{Scene, fails, fails_late, query};
 
-/// A goal that leaves the knowledge base as it was.
+/// Runs a goal that must fail and keep the process.
 fn check(client: &mut Client, goal: &str, says: &str) {
     let said = fails(client, goal);
     assert!(said.contains(says), "{goal}: {said}");
-    assert!(!said.contains("is gone"), "{goal}: {said}");
+    assert!(!said.contains("process exited"), "{goal}: {said}");
 }
 
-/// A goal that costs the process. The next one finds a new one.
+/// Runs a goal that ends the process. The next request gets a new process.
 fn check_gone(client: &mut Client, goal: &str, says: &str) {
     let said = fails_late(client, goal);
-    assert!(said.contains("the Prolog process is gone") && said.contains(says), "{goal}: {said}");
+    assert!(said.contains("the Prolog process exited") && said.contains(says), "{goal}: {said}");
     assert_eq!(query(client, "X = 1"), "X = 1", "after {goal}");
 }
 
@@ -83,10 +83,10 @@ fn prolog_runs_no_program() {
     let marker = scene.path("project/marker");
     let mut client = scene.client();
     let touch = format!("touch {}", marker.display());
-    check(&mut client, &format!("shell('{touch}')"), "no program can be run here");
-    check(&mut client, "shell('echo hello', Status)", "no program can be run here");
-    check(&mut client, "shell", "no program can be run here");
-    // The system's own, which succeeds where no process can be made.
+    check(&mut client, &format!("shell('{touch}')"), "programs cannot be run here");
+    check(&mut client, "shell('echo hello', Status)", "programs cannot be run here");
+    check(&mut client, "shell", "programs cannot be run here");
+    // The built-in predicate, which succeeds even if no process can be created.
     client.result("query", json!({"query": format!("system:shell('{touch}')")}));
     check(&mut client, "process_create(path(sh), ['-c', 'id'], [])", "");
     check(&mut client, "process_create('/bin/sh', ['-c', 'id'], [stdout(pipe(O))])", "Unknown procedure");
@@ -100,7 +100,7 @@ fn prolog_runs_no_program() {
 #[test]
 fn prolog_loads_no_foreign_library_of_others() {
     let scene = Scene::new();
-    // A library that is one: the C library itself, in a root.
+    // A valid ELF file in a root: this test program.
     std::fs::copy("/proc/self/exe", scene.path("project/evil.so")).unwrap();
     let mut client = scene.client();
     let evil = scene.path("project/evil.so");
@@ -108,7 +108,7 @@ fn prolog_loads_no_foreign_library_of_others() {
     check(&mut client, &format!("open_shared_object('{}', H)", evil.display()), "cannot open shared object file");
     check(&mut client, "load_foreign_library(foreign(unix))", "Permission denied");
     check(&mut client, "load_foreign_library(foreign(process))", "Permission denied");
-    // Those that only compute are there.
+    // Libraries that only compute are available.
     assert_eq!(
         query(&mut client, "use_module(library(sha)), sha_hash(abc, H, []), length(H, N)").split(", ").last(),
         Some("N = 20")
@@ -129,7 +129,7 @@ fn prolog_has_no_network() {
 }
 
 #[test]
-fn endless_goals_are_stopped_and_the_knowledge_stays() {
+fn endless_goals_are_stopped_and_the_knowledge_base_is_kept() {
     let scene = Scene::new();
     let mut client = scene.client();
     client.says("knowledge_base_assert", json!({"clauses": "fact(1). loop :- loop."}));
@@ -139,17 +139,17 @@ fn endless_goals_are_stopped_and_the_knowledge_stays() {
         "catch((repeat, fail), _, true), repeat, fail",
         "between(1, inf, X), X < 0",
         "length(L, N), N < 0",
-        // It would read the server's requests; waiting for one, it is stopped like the others.
+        // It tries to read the server's requests, and is stopped while it waits for one.
         "open('/proc/self/fd/0', read, S), read_string(S, 10, X)",
     ] {
         let said = fails_late(&mut client, goal);
-        assert!(said.contains("stopped after 1000 ms; what was loaded is still there"), "{goal}: {said}");
+        assert!(said.contains("timed out after 1000 ms; the knowledge base is kept"), "{goal}: {said}");
         assert_eq!(query(&mut client, "fact(X)"), "X = 1");
     }
 }
 
 #[test]
-fn goals_that_do_not_stop_are_ended() {
+fn goals_that_do_not_stop_are_killed() {
     let scene = Scene::new();
     scene.write("project/facts.pl", "fact(1).");
     let mut client = scene.client();
@@ -160,16 +160,19 @@ fn goals_that_do_not_stop_are_ended() {
     ] {
         client.says("knowledge_base_load", json!({"path": "facts.pl"}));
         let said = fails_late(&mut client, goal);
-        // The first does not hear that it should stop; what the others hear depends on where they are.
-        assert!(!goal.contains("ignore") || said.contains("did not stop when its 1000 ms were over"), "{goal}: {said}");
-        let told = said.contains("hint: load these files again: `") && said.contains("facts.pl`");
-        assert!(!said.contains("is gone") || told, "{goal}: {said}");
+        // The first ignores the signal; whether the others stop depends on where they are.
+        assert!(
+            !goal.contains("ignore") || said.contains("did not stop after its timeout of 1000 ms"),
+            "{goal}: {said}"
+        );
+        let hinted = said.contains("hint: load these files again: `") && said.contains("facts.pl`");
+        assert!(!said.contains("process exited") || hinted, "{goal}: {said}");
         assert_eq!(query(&mut client, "X = 1"), "X = 1", "after {goal}");
     }
 }
 
 #[test]
-fn deep_recursion_is_an_error_like_others() {
+fn deep_recursion_is_an_ordinary_error() {
     let scene = Scene::new();
     let mut client = scene.client();
     client.says(
@@ -192,20 +195,20 @@ fn a_memory_bomb_ends_the_process_alone() {
         "set_prolog_flag(agc_margin, 0), between(1, inf, X), atom_concat(aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, X, A), nb_setval(A, A), fail",
     ] {
         let said = client.fails("query", json!({"query": goal, "timeout_ms": 60000}));
-        assert!(said.contains("the Prolog process is gone"), "{goal}: {said}");
+        assert!(said.contains("the Prolog process exited"), "{goal}: {said}");
         assert_eq!(query(&mut client, "X = 1"), "X = 1");
     }
 }
 
 #[test]
-fn floods_are_cut() {
+fn long_output_is_cut() {
     let scene = Scene::new();
     let mut client = scene.client();
     let said = fails_late(&mut client, "repeat, write(flood), fail");
-    assert!(said.contains("stopped after 1000 ms"), "{said}");
+    assert!(said.contains("timed out after 1000 ms"), "{said}");
     let result = client.result("query", json!({"query": "forall(between(1, 100000, X), (write(X), nl))"}));
     let output = result.data()["output"].as_str().unwrap();
-    assert!(output.len() < 70_000 && output.contains("bytes more are not shown"), "{}", output.len());
+    assert!(output.len() < 70_000 && output.contains("more bytes not shown"), "{}", output.len());
     let result = client.result("query", json!({"query": "between(1, inf, X)", "limit": 1000}));
     assert_eq!((result.data()["answers"].as_array().unwrap().len(), &result.data()["more"]), (1000, &json!(true)));
     let result = client.result("query", json!({"query": "between(1, inf, N), length(X, 10000)", "limit": 1000}));
@@ -233,14 +236,14 @@ fn printing_into_the_replies_breaks_nothing() {
         "redefine_system_predicate(rootward_kb:reply(_)), assertz((rootward_kb:reply(_) :- halt))",
         "called `halt`",
     );
-    // A reply of its own to its own request, and then the real one: which answers no other.
+    // A forged reply to its own request, and then the real one, which must not answer the next request.
     let own =
         format!("{out}, nb_getval(rootward_nonce, N), format(S, '[\"~w\",\"done\",\"all\"]~n', [N]), flush_output(S)");
     assert_eq!(query(&mut client, &own), "false");
     let said = query(&mut client, "X = 2");
-    assert!(said == "X = 2" || said.contains("is gone"), "{said}");
+    assert!(said == "X = 2" || said.contains("process exited"), "{said}");
     assert_eq!(query(&mut client, "X = 3"), "X = 3");
-    // Where programs usually print, they print.
+    // The usual output streams still work.
     assert_eq!(query(&mut client, "write(user_output, a), write(user_error, b), write(c), nl"), "true\n[printed]\nabc");
     assert_eq!(query(&mut client, "read(X)"), "X = end_of_file");
 }
@@ -250,19 +253,19 @@ fn a_program_that_ends_prolog_ends_prolog_alone() {
     let scene = Scene::new();
     let mut client = scene.client();
     check_gone(&mut client, "halt", "the program called `halt`");
-    check_gone(&mut client, "halt(3)", "exit code 3");
+    check_gone(&mut client, "halt(3)", "exited with code 3");
     check_gone(&mut client, "at_halt((repeat, fail)), halt", "");
     check_gone(&mut client, "abort", "");
     scene.write("project/halts.pl", ":- initialization(halt).\n");
     assert!(client.fails("knowledge_base_load", json!({"path": "halts.pl"})).contains("called `halt`"));
     assert_eq!(query(&mut client, "X = 1"), "X = 1");
-    // From outside, too.
+    // The same if it is killed from outside.
     let process = query(&mut client, "current_prolog_flag(pid, P)").trim_start_matches("P = ").to_owned();
     assert!(std::process::Command::new("kill").args(["-KILL", &process]).status().unwrap().success());
     assert!(
         client
             .fails("query", json!({"query": "true"}))
-            .contains("the Prolog process is gone: it was ended by signal 9")
+            .contains("the Prolog process exited: it was killed by signal 9")
     );
     assert_eq!(query(&mut client, "X = 1"), "X = 1");
 }
@@ -277,7 +280,7 @@ fn a_thread_does_not_outlive_its_query() {
         "true"
     );
     let process = query(&mut client, "current_prolog_flag(pid, P)").trim_start_matches("P = ").to_owned();
-    // Every thread of it stands still.
+    // All its threads are stopped.
     let state = |task: std::path::PathBuf| {
         let stat = std::fs::read_to_string(task.join("stat")).unwrap();
         stat.rsplit(") ").next().unwrap().chars().next().unwrap()
@@ -303,7 +306,7 @@ fn a_program_cannot_copy_its_process() {
     for function in ["fork", "_Fork", "vfork"] {
         let goal = format!("open_shared_object('libc.so.6', H), call_shared_object_function(H, {function})");
         client.result("query", json!({"query": goal}));
-        // It stands still now, and a copy of it would not.
+        // The process is stopped now; a copy of it would not be.
         let copies = std::fs::read_to_string(format!("/proc/{process}/task/{process}/children")).unwrap();
         assert_eq!(copies, "", "{function}");
     }
@@ -311,7 +314,7 @@ fn a_program_cannot_copy_its_process() {
 }
 
 #[test]
-fn nothing_is_left_when_the_client_is_gone() {
+fn no_process_is_left_when_the_client_disconnects() {
     let scene = Scene::new();
     let mut client = scene.client();
     let process = query(&mut client, "current_prolog_flag(pid, P)").trim_start_matches("P = ").to_owned();
@@ -324,12 +327,12 @@ fn nothing_is_left_when_the_client_is_gone() {
 }
 
 #[test]
-fn a_call_that_is_taken_back_is_stopped() {
+fn a_cancelled_call_is_stopped() {
     let scene = Scene::new();
     let mut client = scene.client();
     client.says("knowledge_base_assert", json!({"clauses": "fact(1)."}));
     let call = client.begin_call("query", json!({"query": "repeat, fail", "timeout_ms": 60000}));
     client.notify("notifications/cancelled", json!({"requestId": call}));
-    // Asked one after the other: this one would wait for a minute.
+    // Requests run one after the other, so without cancellation this one would wait for a minute.
     assert_eq!(query(&mut client, "fact(X)"), "X = 1");
 }

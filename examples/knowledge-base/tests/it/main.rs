@@ -1,5 +1,5 @@
-//! The binary with the real SWI-Prolog, spoken to over its standard input and output. Where `swipl` is missing, these tests fail.
-#![expect(clippy::disallowed_methods, reason = "tests lay out the files they are about")]
+//! Tests the binary with the real SWI-Prolog, over standard input and output. Without `swipl`, these tests fail.
+#![expect(clippy::disallowed_methods, reason = "tests create their own files")]
 
 mod environment;
 mod eras;

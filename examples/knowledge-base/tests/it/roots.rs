@@ -1,4 +1,4 @@
-//! Roots: who names them, what a refusal says, and what becomes of knowledge when they change.
+//! Roots: messages of refusals, and what happens to the knowledge base when roots change.
 
 use serde_json::json;
 
@@ -43,7 +43,7 @@ fn a_revoked_root_is_gone_for_the_next_call_and_what_was_loaded_stays() {
     client.says("knowledge_base_load", json!({"path": "facts.pl"}));
     let facts = scene.path("project/facts.pl");
     scene.share(&mut client, &["other"]);
-    // The very next call.
+    // The root is closed for the very next call.
     let goal = format!("consult('{}')", scene.path("project/more.pl").display());
     assert!(fails(&mut client, &goal).contains("Security Error"));
     assert!(client.fails("knowledge_base_load", json!({"path": facts})).contains("Security Error"));
@@ -53,14 +53,10 @@ fn a_revoked_root_is_gone_for_the_next_call_and_what_was_loaded_stays() {
     assert_eq!(query(&mut client, "fact(X)"), "X = 1");
     let result = client.result("capabilities", json!({}));
     assert_eq!(result.data()["loaded"], json!([{"path": facts, "inRoots": false}]));
-    assert!(
-        result.text().contains("facts.pl (no longer in an allowed root: what was loaded stays"),
-        "{}",
-        result.text()
-    );
+    assert!(result.text().contains("facts.pl (no longer in an allowed root: its clauses stay"), "{}", result.text());
     client.says("knowledge_base_load", json!({"path": "others.pl"}));
     assert_eq!(query(&mut client, "others(X)"), "X = 1");
-    // Nothing shared at all: what is known still answers.
+    // With no roots at all, loaded clauses still answer.
     scene.share(&mut client, &[]);
     assert_eq!(query(&mut client, "fact(X)"), "X = 1");
     assert!(client.fails("knowledge_base_load", json!({"path": "others.pl"})).contains("(none: "));
@@ -77,7 +73,7 @@ fn a_root_taken_back_while_a_goal_runs_is_gone_for_the_next_one() {
     let goal = format!("sleep(0.3), consult('{}'), late(X)", scene.path("project/late.pl").display());
     let call = client.begin_call("query", json!({"query": goal}));
     scene.share(&mut client, &["other"]);
-    // A call sees one set of roots from start to end: those before, or those after.
+    // A call uses one set of roots from start to end: either the old or the new one.
     let answer = client.answer_to(call);
     let said = answer["result"]["content"][0]["text"].as_str().unwrap();
     assert!(said == "X = 1" || said.contains("Security Error"), "{answer}");
@@ -120,7 +116,7 @@ fn capabilities_and_descriptions_name_the_roots() {
     assert!(description.contains(&format!("- {project} (My project)")), "{description}");
     let read = client.ask("resources/read", json!({"uri": "knowledge-base://capabilities"}));
     assert!(read["result"]["contents"][0]["text"].as_str().unwrap().contains(&project), "{read}");
-    // Other roots, another list.
+    // Other roots change the list.
     scene.share(&mut client, &["other"]);
     query(&mut client, "true");
     client.next_where(|message| message["method"] == "notifications/tools/list_changed");

@@ -38,12 +38,12 @@ impl Scene {
         client
     }
 
-    /// A client that has said nothing yet, of a server with these variables.
+    /// A client that has sent nothing yet, of a server with these variables.
     pub(crate) fn client_with(&self, variables: &[(&str, &str)]) -> Client {
         Client::start(self.command().envs(variables.iter().copied()))
     }
 
-    /// From now on these are shared, each under its own name.
+    /// Shares these directories from now on, each under its own name.
     pub(crate) fn share(&self, client: &mut Client, names: &[&str]) {
         let roots: Vec<Value> =
             names.iter().map(|name| json!({"uri": self.uri(name), "name": format!("My {name}")})).collect();
@@ -52,17 +52,17 @@ impl Scene {
     }
 }
 
-/// What a query says, whether or not it fails.
+/// The text of a query, whether or not it fails.
 pub(crate) fn query(client: &mut Client, goal: &str) -> String {
     client.text("query", json!({"query": goal}))
 }
 
-/// What a query that must fail says.
+/// The text of a query that must fail.
 pub(crate) fn fails(client: &mut Client, goal: &str) -> String {
     client.fails("query", json!({"query": goal}))
 }
 
-/// What a query that would go on for ever says after a second.
+/// The text of an endless query that times out after a second.
 pub(crate) fn fails_late(client: &mut Client, goal: &str) -> String {
     client.fails("query", json!({"query": goal, "timeout_ms": 1000}))
 }

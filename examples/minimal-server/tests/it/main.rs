@@ -1,5 +1,5 @@
-//! The binary, spoken to over its standard input and output.
-#![expect(clippy::disallowed_methods, reason = "tests lay out the files they are about")]
+//! Tests the binary over standard input and output.
+#![expect(clippy::disallowed_methods, reason = "tests create their own files")]
 
 use std::process::Command;
 
@@ -26,7 +26,7 @@ fn is_at_most_forty_lines() {
     assert!(include_str!("../../src/main.rs").lines().count() <= 40);
 }
 
-/// What rmcp's own reading of standard input loses.
+/// rmcp's own stdio transport drops `nextCursor`.
 #[test]
 fn follows_a_list_in_pages() {
     let directory = tempfile::tempdir().unwrap();

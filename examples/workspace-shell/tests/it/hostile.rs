@@ -1,4 +1,4 @@
-//! Commands that want out.
+//! Commands that try to escape.
 
 use std::net::TcpListener;
 
@@ -52,20 +52,20 @@ fn commands_have_no_network_and_no_secrets() {
 }
 
 #[test]
-fn what_a_command_leaves_running_is_ended() {
+fn background_processes_of_a_command_are_killed() {
     let scene = Scene::new();
     let mut client = begin(&scene, scene.stdio());
     let said = shell(&mut client, "(trap '' TERM HUP INT; sleep 1000; echo late > late.txt) & echo $!");
     let process = said.trim().to_owned();
     assert!(process.parse::<u32>().is_ok(), "{said}");
-    // The answer came when all was over.
+    // The response arrives only after all processes have ended.
     let status = std::fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
     assert!(status.is_empty(), "{status}");
     assert!(!scene.path("project/late.txt").exists());
 }
 
 #[test]
-fn a_flood_is_cut_and_long_commands_are_refused() {
+fn long_output_is_cut_and_long_commands_are_refused() {
     let scene = Scene::new();
     let mut client = begin(&scene, scene.stdio());
     let said = shell(&mut client, "head -c 5000000 /dev/zero | tr '\\0' x; echo end");
@@ -79,7 +79,7 @@ fn a_flood_is_cut_and_long_commands_are_refused() {
 }
 
 #[test]
-fn a_revoked_root_is_gone_for_the_next_command() {
+fn a_revoked_root_is_closed_for_the_next_command() {
     let scene = Scene::new();
     let mut client = begin(&scene, scene.stdio());
     assert_eq!(shell(&mut client, "ls"), "notes.txt\nsrc\n");

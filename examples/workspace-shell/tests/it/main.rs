@@ -1,5 +1,5 @@
-//! The binary over both transports, spoken to by clients of both eras.
-#![expect(clippy::disallowed_methods, reason = "tests lay out the files they are about")]
+//! Tests the binary over both transports with clients of both eras.
+#![expect(clippy::disallowed_methods, reason = "tests create their own files")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod hostile;

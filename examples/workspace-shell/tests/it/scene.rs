@@ -34,23 +34,23 @@ impl Scene {
         command
     }
 
-    /// A client over stdio that has said nothing yet.
+    /// A client over stdio that has sent nothing yet.
     pub(crate) fn stdio(&self) -> Client {
         Client::start(&mut self.command())
     }
 
-    /// A server that listens.
+    /// A server over HTTP.
     pub(crate) fn http(&self) -> Listening {
         Listening::start(self.command().args(["--http", "127.0.0.1:0"])).unwrap()
     }
 }
 
-/// A client of a server that listens. It has said nothing yet.
+/// A client over HTTP that has sent nothing yet.
 pub(crate) fn client(server: &Listening, own_stream: OwnStream) -> Client<HttpLine> {
     Client::over(HttpLine::new(server.endpoint(""), own_stream))
 }
 
-/// Begins a session in which `project` is shared.
+/// Begins a session that shares `project`.
 pub(crate) fn begin<L: Line>(scene: &Scene, mut client: Client<L>) -> Client<L> {
     client.shake_hands(json!({"roots": {"listChanged": true}}));
     client.name_roots([scene.uri("project")]);

@@ -1,4 +1,4 @@
-//! What the tools do, and what they know of the roots.
+//! What the tools do, and what they know about the roots.
 
 use serde_json::json;
 
@@ -39,7 +39,7 @@ fn files_are_read_and_found_in_the_roots() {
     assert_eq!(client.why("search_files", json!({"pattern": "secret", "path": scene.path("other")})), "outside_roots");
 }
 
-/// The course of events that the document describes: nothing is known before the first answer, then it is, until it changes.
+/// As the README says: nothing is known before the first list; then the list is cached until it changes.
 #[test]
 fn the_roots_are_cached_until_they_change() {
     let scene = Scene::new();

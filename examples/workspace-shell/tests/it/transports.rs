@@ -22,7 +22,7 @@ fn sessions_over_http_are_held_to_their_own_roots() {
         assert!(shell(&mut one, &format!("cat {}", scene.text("other/secret.txt"))).contains("Permission denied"));
         assert_eq!(one.says("search_files", json!({"pattern": "lua"})), scene.text("project/src/main.lua"));
         assert_eq!(other.result("path_in_roots", json!({"path": "secret.txt"})).data()["inRoots"], true);
-        // Taken back, and gone for the next call.
+        // A root that is taken back is closed for the next call.
         one.share([scene.uri("other")]);
         assert_eq!(one.why("read_file", json!({"path": scene.path("project/notes.txt")})), "outside_roots");
         assert_eq!(shell(&mut one, "ls"), "secret.txt\n");
@@ -47,7 +47,7 @@ fn modern_clients_name_their_roots_with_each_call() {
     let found = client.modern_result("search_files", json!({"pattern": "main"}), &project);
     assert_eq!(found.success(), scene.text("project/src/main.lua"));
     assert_eq!(client.modern_result("roots", json!({}), &project).data()["roots"][0]["uri"], scene.uri("project"));
-    // No session remembers them.
+    // There is no session to cache them.
     assert_eq!(client.modern_result("roots_cached", json!({}), &project).data()["roots"], json!(null));
 }
 

@@ -1,4 +1,4 @@
-//! Arguments that are missing, wrong or too many, and tools that are not there.
+//! Missing, wrong and unknown arguments, and unknown tools.
 
 use rootward_testkit::tree::Item::{self, File};
 
@@ -8,7 +8,7 @@ const TREE: &[Item] = &[File("root/a.txt", "a\n")];
 
 pub(in crate::files) const CASES: &[Case] = &[
     case(
-        "arguments that are missing",
+        "missing arguments",
         TREE,
         &[
             fail("read_file", "{}"),
@@ -32,7 +32,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "arguments of another kind",
+        "arguments of the wrong type",
         TREE,
         &[
             fail("read_text_file", r#"{"path":1}"#),
@@ -53,7 +53,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "arguments that are null",
+        "null arguments",
         TREE,
         &[
             fail("edit_file", r#"{"path":"$ROOT/a.txt","edits":[],"dryRun":null}"#),
@@ -62,7 +62,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "arguments that nobody knows",
+        "unknown arguments",
         TREE,
         &[
             same("read_text_file", r#"{"path":"$ROOT/a.txt","encoding":"utf-8"}"#),
@@ -71,7 +71,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "tools that nobody has",
+        "unknown tools",
         TREE,
         &[fail("no_such_tool", "{}"), fail("", "{}"), fail("READ_FILE", r#"{"path":"$ROOT/a.txt"}"#)],
     ),

@@ -42,7 +42,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "lines are added and taken away",
+        "lines are added and removed",
         TREE,
         &[
             same("edit_file", r#"{"path":"$ROOT/a.txt","edits":[{"oldText":"two\n","newText":""}]}"#),
@@ -55,12 +55,12 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "all is taken away",
+        "the whole text is removed",
         TREE,
         &[same("edit_file", r#"{"path":"$ROOT/a.txt","edits":[{"oldText":"one\ntwo\nthree\n","newText":""}]}"#)],
     ),
     case(
-        "several edits, each after the one before",
+        "several edits, each applied to the result of the one before",
         TREE,
         &[
             same(
@@ -110,7 +110,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "lines with other blanks at their ends",
+        "lines with different white space at their ends",
         TREE,
         &[
             same(
@@ -129,12 +129,12 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "lines that stand for each other",
+        "lines that a diff may pair in two ways",
         TREE,
         &[differ(
             "edit_file",
             r#"{"path":"$ROOT/code.rs","edits":[{"oldText":"if a {\n    b();\n}","newText":"if c {\n    d();\n}"}]}"#,
-            "of several diffs that tell the same, another may be shown",
+            "of several equivalent diffs, another may be shown",
             Part("+    d();\n }\n+}\n"),
             Part("+    d();\n+}\n }\n"),
         )],
@@ -145,7 +145,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         &[same("edit_file", r#"{"path":"$ROOT/fence.md","edits":[{"oldText":"ls","newText":"ls\n````\n"}]}"#)],
     ),
     case(
-        "line ends in what is sent",
+        "line ends in the arguments",
         TREE,
         &[same("edit_file", r#"{"path":"$ROOT/a.txt","edits":[{"oldText":"one\r\ntwo","newText":"1\r\n2"}]}"#)],
     ),
@@ -165,7 +165,7 @@ pub(in crate::files) const CASES: &[Case] = &[
     )
     .leaving_another_tree(),
     case(
-        "an edit that finds nothing to replace",
+        "an edit with an empty `oldText`",
         TREE,
         &[differ(
             "edit_file",
@@ -177,7 +177,7 @@ pub(in crate::files) const CASES: &[Case] = &[
     )
     .leaving_another_tree(),
     case(
-        "an edit of what is no UTF-8",
+        "an edit of a file that is not UTF-8",
         TREE,
         &[differ(
             "edit_file",
@@ -189,18 +189,18 @@ pub(in crate::files) const CASES: &[Case] = &[
     )
     .leaving_another_tree(),
     case(
-        "text that is there twice",
+        "text that occurs twice",
         TREE,
         &[differ(
             "edit_file",
             r#"{"path":"$ROOT/twice.txt","edits":[{"oldText":"x","newText":"y"}]}"#,
-            "says where an `oldText` matched several places",
+            "says when an `oldText` matched several places",
             Part("-x1\n+y1\n x2\n```\n\n"),
             Part("-x1\n+y1\n x2\n```\n\nEdit 1 matched 2 places"),
         )],
     ),
     case(
-        "what cannot be edited",
+        "edits that fail",
         TREE,
         &[
             fail("edit_file", r#"{"path":"$ROOT/a.txt","edits":[{"oldText":"missing","newText":"x"}]}"#),

@@ -1,4 +1,4 @@
-//! Listing: names, sizes, trees, and what is known about one entry.
+//! Listing: names, sizes, trees, and the metadata of one entry.
 
 use rootward_testkit::tree::Item::{self, Directory, File, Link, Permissions, Socket, Sparse};
 
@@ -40,7 +40,7 @@ const SIZES: &[Item] = &[
     File("root/j", ""),
 ];
 
-/// What to leave out: `excludePatterns` of every form.
+/// A tree for every form of `excludePatterns`.
 const NESTED: &[Item] = &[
     File("root/a.txt", ""),
     File("root/b.rs", ""),
@@ -53,7 +53,8 @@ const NESTED: &[Item] = &[
     Directory("root/empty"),
 ];
 
-const SORTED: &str = "Everything is sorted by name, byte by byte. The reference leaves the order to the disk, or to the language of the machine.";
+const SORTED: &str =
+    "Everything is sorted by name, byte by byte. In the reference the order depends on the disk or the locale.";
 const LINK_SIZE: &str = "A link has its own size, not that of its target.";
 
 pub(in crate::files) const CASES: &[Case] = &[
@@ -77,7 +78,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "what cannot be listed",
+        "lists that fail",
         LINKS,
         &[
             fail("list_directory", r#"{"path":"$ROOT/missing"}"#),
@@ -100,7 +101,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         &[differ(
             "list_directory",
             r#"{"path":"$ROOT"}"#,
-            "A name in a list keeps to its line: control characters in it, and bytes that are not UTF-8, are escaped.",
+            "Control characters and bytes that are not UTF-8 are escaped in listed names.",
             Text("[FILE] a\n[DIR] b"),
             Text("[FILE] a\\n[DIR] b"),
         )],
@@ -115,7 +116,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "sizes of what a directory holds",
+        "sizes of the entries of a directory",
         ENTRIES,
         &[
             same_lines("list_directory_with_sizes", r#"{"path":"$ROOT"}"#),
@@ -124,7 +125,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "names that languages sort in different ways",
+        "names whose order depends on the language",
         &[File("root/B", ""), File("root/a", "")],
         &[differ(
             "list_directory_with_sizes",
@@ -140,7 +141,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         &[differ(
             "list_directory_with_sizes",
             r#"{"path":"$ROOT","sortBy":"size"}"#,
-            "By size, directories come last. In the reference each counts with what its own entry takes on the disk.",
+            "Sorted by size, directories come last. The reference uses the size of the directory entry on disk.",
             Part("[DIR] b                              \n[FILE] c "),
             Part("1 B\n[DIR] b "),
         )],
@@ -169,7 +170,7 @@ pub(in crate::files) const CASES: &[Case] = &[
     ),
     case("links in a tree", LINKS, &[same_tree(r#"{"path":"$ROOT"}"#), same_tree(r#"{"path":"$ROOT/to-directory"}"#)]),
     case(
-        "a tree without what has a name",
+        "a tree without entries of a given name",
         NESTED,
         &[
             same_tree(r#"{"path":"$ROOT","excludePatterns":["node_modules"]}"#),
@@ -181,7 +182,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "a tree without what a pattern matches",
+        "a tree without entries that match a pattern",
         NESTED,
         &[
             same_tree(r#"{"path":"$ROOT","excludePatterns":["*.txt"]}"#),
@@ -198,7 +199,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "what is known about an entry",
+        "metadata of an entry",
         &[
             File("root/a.txt", "12345"),
             Permissions("root/a.txt", 0o640),
@@ -217,18 +218,18 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "what is known as data",
+        "metadata as structured data",
         &[File("root/a.txt", "12345")],
         &[differ(
             "get_file_info",
             r#"{"path":"$ROOT/a.txt"}"#,
-            "The values are also data beside `content`: `size`, `created`, `modified`, `accessed`, `isDirectory`, `isFile`, `permissions`, `kind`.",
+            "The values are also structured data: `size`, `created`, `modified`, `accessed`, `isDirectory`, `isFile`, `permissions`, `kind`.",
             Data(r#"{"content":"size: 5\n"#),
             Data(r#","size":5}"#),
         )],
     ),
     case(
-        "what nothing is known about",
+        "metadata that cannot be read",
         LINKS,
         &[
             fail("get_file_info", r#"{"path":"$ROOT/missing"}"#),
@@ -238,7 +239,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "what holds secrets among other files",
+        "a file with secrets among other files",
         &[File("root/.env", "TOKEN=1"), File("root/.env.example", "TOKEN=")],
         &[
             same("read_text_file", r#"{"path":"$ROOT/.env.example"}"#),
@@ -253,7 +254,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "what holds keys",
+        "a directory with keys",
         &[File("root/.ssh/id_ed25519", "KEY"), File("root/a", "")],
         &[
             differ("read_text_file", r#"{"path":"$ROOT/.ssh/id_ed25519"}"#, CLOSED, Text("KEY"), Failure("")),
@@ -269,12 +270,11 @@ pub(in crate::files) const CASES: &[Case] = &[
     ),
 ];
 
-const CLOSED: &str =
-    "Closed places (`.ssh`, `.env` and their like, [closed.md](closed.md)) are neither read nor listed.";
+const CLOSED: &str = "Closed places (`.ssh`, `.env` and so on, [closed.md](closed.md)) are neither read nor listed.";
 
-/// All but the times is the same.
+/// A call whose answers differ only in the times.
 const fn info(arguments: &'static str) -> Call {
-    const TIMES: &str = "Times are ISO 8601 in UTC; the reference writes them for people, in the zone of the machine. One that is not known, or before 1970, is `unknown`.";
+    const TIMES: &str = "Times are ISO 8601 in UTC; the reference writes human-readable text in the local time zone. A time that is not known, or before 1970, is `unknown`.";
     Call {
         tool: "get_file_info",
         arguments,

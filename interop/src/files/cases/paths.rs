@@ -1,22 +1,22 @@
-//! How paths are read and shown, in one root and in several.
+//! How paths are interpreted and shown, with one root and with several.
 
 use rootward_testkit::tree::Item::{Directory, File, Link};
 
 use crate::files::case::Says::{Failure, Part, Text};
 use crate::files::case::{Case, case, differ, fail, same, same_lines};
 
-pub(super) const REFUSAL: &str = "A refusal is a sentence with the current roots and data with a code; it is the same whether or not something outside exists.";
-const DOTS: &str = "`..` is not removed from a path by text; it is followed as the system follows it.";
-const URI: &str = "A `file://` URI is a path, too. The reference looks for a file of that name.";
-const OTHER: &str = r"`~name`, `\\name` and `name://` are refused. To the reference they are names below the root; with `./` before them they are so here, too.";
-const DRIVE: &str = "`C:` alone is a name. The reference takes it for a drive.";
-const EMPTY: &str = "An empty path is refused. The reference takes it for the first root.";
-const SHOWN: &str = "A path is shown as its root was named. The reference shows where it really lies.";
+pub(super) const REFUSAL: &str = "A refusal is a sentence with the current roots, and data with a code. It is the same whether or not the path exists outside.";
+const DOTS: &str = "`..` is followed as the system does, not removed from the text of the path.";
+const URI: &str = "A `file://` URI is also a path. The reference looks for a file of that name.";
+const OTHER: &str = r"`~name`, `\\name` and `name://` are refused. To the reference they are names below the root; here `./` in front makes them names.";
+const DRIVE: &str = "`C:` alone is a name. To the reference it is a drive.";
+const EMPTY: &str = "An empty path is refused. To the reference it is the first root.";
+const SHOWN: &str = "A path is shown with its root as it was named. The reference shows the real path.";
 
 pub(in crate::files) const CASES: &[Case] = &[
-    case("the directories that are shared", &[], &[same("list_allowed_directories", "{}")]),
+    case("the shared directory", &[], &[same("list_allowed_directories", "{}")]),
     case(
-        "several directories that are shared",
+        "several shared directories",
         &[File("one/a.txt", "a"), File("two/b.txt", "b")],
         &[
             same("list_allowed_directories", "{}"),
@@ -29,7 +29,7 @@ pub(in crate::files) const CASES: &[Case] = &[
     )
     .in_roots(&["one", "two"]),
     case(
-        "a directory that is shared and one below it",
+        "a shared directory and one below it",
         &[File("one/deep/a.txt", "a")],
         &[
             same("read_text_file", r#"{"path":"$TOP/one/deep/a.txt"}"#),
@@ -38,12 +38,12 @@ pub(in crate::files) const CASES: &[Case] = &[
     )
     .in_roots(&["one", "one/deep"]),
     case(
-        "a relative path that fits another root only",
+        "a relative path that exists only in another root",
         &[Directory("one"), File("other/deep/a.txt", "a")],
         &[differ(
             "read_text_file",
             r#"{"path":"../deep/a.txt"}"#,
-            "Relative paths start at the first root, not at the first one where they would fit.",
+            "Relative paths start at the first root. The reference tries each root.",
             Text("a"),
             Failure("is outside every root"),
         )],
@@ -72,7 +72,7 @@ pub(in crate::files) const CASES: &[Case] = &[
             differ(
                 "edit_file",
                 r#"{"path":"$TOP/link/a.txt","edits":[{"oldText":"one","newText":"two"}],"dryRun":true}"#,
-                "the diff names the file below the root as it was named",
+                "the diff shows the path with its root as it was named",
                 Part("Index: $TOP/real/a.txt\n"),
                 Part("Index: $TOP/link/a.txt\n"),
             ),
@@ -80,7 +80,7 @@ pub(in crate::files) const CASES: &[Case] = &[
     )
     .in_roots(&["link"]),
     case(
-        "`..` behind a link",
+        "`..` after a link",
         &[
             File("root/a.txt", "here"),
             File("root/deep/a.txt", "there"),
@@ -90,7 +90,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         &[differ("read_text_file", r#"{"path":"$ROOT/link/../a.txt"}"#, DOTS, Text("here"), Text("there"))],
     ),
     case(
-        "`..` behind what does not exist",
+        "`..` after a missing directory",
         &[File("root/a.txt", "here")],
         &[
             differ(
@@ -111,7 +111,7 @@ pub(in crate::files) const CASES: &[Case] = &[
     )
     .leaving_another_tree(),
     case(
-        "what lies outside",
+        "paths outside the root",
         &[Link("root/out", "{T}/outside"), Directory("root-evil")],
         &[
             differ(
@@ -141,7 +141,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "paths that are unusual",
+        "unusual paths",
         &[
             File("root/a b", "x"),
             File("root/ a", "y"),

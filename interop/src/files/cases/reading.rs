@@ -1,4 +1,4 @@
-//! Reading: text, some lines of it, media, several files.
+//! Reading: text, ranges of lines, media, several files.
 
 use rootward_testkit::tree::Item::{self, Directory, File, Link, Secret};
 
@@ -29,9 +29,9 @@ const TEXTS: &[Item] = &[
     Link("root/loop", "loop"),
 ];
 
-const TAIL: &str = "`tail` counts lines: a newline at the end of a file begins no line. In the reference `tail: 1` of a file that ends in one is empty.";
-const COUNTS: &str = "`head` or `tail` of 0 or less, or with a fraction, is a failure. The reference reads the whole file, or some lines of it.";
-const BINARY: &str = "What holds a NUL is no text, and `read_media_file` is pointed at.";
+const TAIL: &str = "`tail` does not count an empty line after the final newline. In the reference `tail: 1` of a file that ends in a newline is empty.";
+const COUNTS: &str = "`head` or `tail` of 0 or less, or with a fraction, is an error. The reference reads the whole file, or some lines of it.";
+const BINARY: &str = "A file with a NUL is not text; the error points to `read_media_file`.";
 
 const MEDIA: &[Item] = &[
     File("root/a.png", "{x:89504e470d0a1a0a00}"),
@@ -82,7 +82,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "line ends and a byte order mark stay",
+        "line ends and a byte order mark are kept",
         TEXTS,
         &[
             same("read_text_file", r#"{"path":"$ROOT/return.txt"}"#),
@@ -92,7 +92,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "bytes that are no UTF-8 become replacement characters",
+        "bytes that are not UTF-8 become replacement characters",
         TEXTS,
         &[
             same("read_text_file", r#"{"path":"$ROOT/bytes.txt"}"#),
@@ -127,7 +127,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "more lines than there are, of a file that ends in a newline",
+        "more lines than the file has, which ends in a newline",
         TEXTS,
         &[same("read_text_file", r#"{"path":"$ROOT/lines.txt","head":100}"#)],
     ),
@@ -163,13 +163,13 @@ pub(in crate::files) const CASES: &[Case] = &[
         &[differ(
             "read_text_file",
             r#"{"path":"$ROOT/return.txt","tail":3}"#,
-            "`tail` keeps CRLF, as `head` does. The reference makes it LF.",
+            "`tail` keeps CRLF, as `head` does. The reference converts it to LF.",
             Text("two\nthree\n"),
             Text("one\r\ntwo\r\nthree\r"),
         )],
     ),
     case(
-        "numbers that count no lines",
+        "invalid numbers of lines",
         TEXTS,
         &[
             differ(
@@ -203,12 +203,12 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "a number that is not given",
+        "null instead of a number",
         TEXTS,
         &[differ(
             "read_text_file",
             r#"{"path":"$ROOT/open.txt","head":null}"#,
-            "`null` in place of a number is as if it were not given. In the reference it is a failure.",
+            "`null` instead of a number counts as not given. In the reference it is an error.",
             Failure("received null"),
             Text("one\ntwo\nthree"),
         )],
@@ -236,7 +236,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         )],
     ),
     case(
-        "what is no text",
+        "a file that is not text",
         TEXTS,
         &[differ("read_text_file", r#"{"path":"$ROOT/zero.txt"}"#, BINARY, Text("a\u{0}b"), Failure("is no text"))],
     ),
@@ -246,13 +246,13 @@ pub(in crate::files) const CASES: &[Case] = &[
         &[differ(
             "read_text_file",
             r#"{"path":"$ROOT/large.txt"}"#,
-            "4 MiB at the most; of longer files, lines.",
+            "At most 4 MiB; longer files are read by lines.",
             Part("aaaa"),
             Failure("has 4194305 bytes"),
         )],
     ),
     case(
-        "what cannot be read as text",
+        "text files that cannot be read",
         TEXTS,
         &[
             fail("read_text_file", r#"{"path":"$ROOT/missing.txt"}"#),
@@ -282,7 +282,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "sounds",
+        "audio",
         MEDIA,
         &[
             same("read_media_file", r#"{"path":"$ROOT/a.mp3"}"#),
@@ -322,7 +322,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         &[differ(
             "read_media_file",
             r#"{"path":"$ROOT/large.bin"}"#,
-            "8 MiB of media, 8 MiB of text in all, 1000 files a call.",
+            "At most 8 MiB of media, 8 MiB of text in total, 1000 files per call.",
             Data("YWFh"),
             Failure("has 8388609 bytes"),
         )],

@@ -34,7 +34,7 @@ const LINKS: &[Item] = &[
     Link("root/to-directory", "directory"),
 ];
 
-const GLOBS: &str = r"Globs are those of `globset`: no `{1..3}`, no `+(a\|b)`, no `[[:alpha:]]`; `?` and a set are one byte of a name, and what is no pattern is a failure instead of a literal. A leading `./` is taken off.";
+const GLOBS: &str = r"Globs are those of `globset`: no `{1..3}`, no `+(a\|b)`, no `[[:alpha:]]`; `?` and a set match one byte of a name, and an invalid pattern is an error, not a literal. A leading `./` is removed.";
 
 pub(in crate::files) const CASES: &[Case] = &[
     case(
@@ -89,7 +89,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "patterns that begin with a mark of their own",
+        "patterns that begin with a special character",
         TREE,
         &[
             same_lines("search_files", r#"{"path":"$ROOT","pattern":"!*.txt"}"#),
@@ -114,7 +114,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "some are left out",
+        "excluded names",
         TREE,
         &[
             same_lines("search_files", r#"{"path":"$ROOT","pattern":"**/*.txt","excludePatterns":["node_modules"]}"#),
@@ -148,13 +148,13 @@ pub(in crate::files) const CASES: &[Case] = &[
         &[differ(
             "search_files",
             r#"{"path":"$ROOT","pattern":"*.txt"}"#,
-            "`search_files` names links wherever they lead. The reference leaves out those that lead outside.",
+            "`search_files` lists links wherever they lead. The reference leaves out links that lead outside.",
             Text("$ROOT/a.txt"),
             Text("$ROOT/a.txt\n$ROOT/out.txt"),
         )],
     ),
     case(
-        "patterns that only one of them knows",
+        "patterns that the two read differently",
         TREE,
         &[
             differ(
@@ -202,7 +202,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "where nothing can be searched",
+        "directories that cannot be searched",
         TREE,
         &[
             fail("search_files", r#"{"path":"$ROOT/missing","pattern":"*"}"#),

@@ -1,4 +1,4 @@
-//! Writing, making directories, moving.
+//! Writing files, creating directories, moving.
 
 use rootward_testkit::tree::Item::{self, Directory, File, Link, Permissions};
 
@@ -48,7 +48,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "permissions stay",
+        "permissions are kept",
         &[
             File("root/run.sh", "#!/bin/sh\n"),
             Permissions("root/run.sh", 0o751),
@@ -64,7 +64,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "where nothing can be written",
+        "paths that cannot be written",
         TREE,
         &[
             fail("write_file", r#"{"path":"$ROOT/missing/new.txt","content":"x"}"#),
@@ -79,12 +79,12 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "a link that leads nowhere is written through",
+        "writing through a dangling link",
         TREE,
         &[differ(
             "write_file",
             r#"{"path":"$ROOT/dangling","content":"x"}"#,
-            "through a link to nothing, the file that it names is made, if that is inside",
+            "through a dangling link, the target is created, if it is inside",
             Failure("Parent directory does not exist"),
             Text("Successfully wrote to $ROOT/dangling"),
         )],
@@ -117,7 +117,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "a directory that is there already",
+        "a directory that exists already",
         TREE,
         &[
             same("create_directory", r#"{"path":"$ROOT/full"}"#),
@@ -127,7 +127,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "where no directory can be made",
+        "directories that cannot be created",
         TREE,
         &[
             fail("create_directory", r#"{"path":"$ROOT/a.txt"}"#),
@@ -159,7 +159,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "what cannot be moved",
+        "moves that fail",
         TREE,
         &[
             fail("move_file", r#"{"source":"$ROOT/missing","destination":"$ROOT/new"}"#),
@@ -180,12 +180,12 @@ pub(in crate::files) const CASES: &[Case] = &[
         ],
     ),
     case(
-        "a file onto a link that leads nowhere",
+        "moving a file onto a dangling link",
         TREE,
         &[fail("move_file", r#"{"source":"$ROOT/a.txt","destination":"$ROOT/dangling"}"#)],
     ),
     case(
-        "a file to a name that ends in a slash",
+        "moving a file to a name that ends in a slash",
         TREE,
         &[differ(
             "move_file",
@@ -204,7 +204,7 @@ pub(in crate::files) const CASES: &[Case] = &[
             differ(
                 "list_directory",
                 r#"{"path":"$ROOT"}"#,
-                "a symbolic link is moved itself",
+                "a symbolic link itself is moved",
                 Part("[FILE] in\n"),
                 Part("[FILE] a.txt\n"),
             ),
@@ -228,5 +228,5 @@ pub(in crate::files) const CASES: &[Case] = &[
     .leaving_another_tree(),
 ];
 
-const SLASH: &str = "A path that ends in `/` names a directory, and no file. The reference takes the `/` off.";
+const SLASH: &str = "A path that ends in `/` names a directory, never a file. The reference removes the `/`.";
 const UNICODE: &str = "names are compared as they are";

@@ -12,7 +12,7 @@ pub(super) const SERVERS: &[Server] = &[
         calls: &[
             call("browser_navigate", r#"{"url": "$URL/page"}"#, "Page Title: local"),
             call("browser_snapshot", "{}", SENTENCE),
-            // A key that is called like the top of the disk.
+            // A key whose name looks like a path.
             call("browser_press_key", r#"{"key": "/"}"#, "Press"),
             call("browser_take_screenshot", r#"{"filename": "$PROJECT/picture.png", "scale": "css"}"#, "picture.png"),
         ],
@@ -25,7 +25,7 @@ pub(super) const SERVERS: &[Server] = &[
         name: "chrome-devtools-mcp",
         recipe: Some("chrome-devtools"),
         command: "npx -y chrome-devtools-mcp@latest",
-        // It would report its use to its makers.
+        // Otherwise it sends telemetry.
         environment: &[("CHROME_DEVTOOLS_MCP_NO_USAGE_STATISTICS", "1")],
         tools: 32,
         calls: &[

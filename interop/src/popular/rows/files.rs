@@ -81,7 +81,7 @@ pub(super) const SERVERS: &[Server] = &[
             call("read_query", r#"{"query": "SELECT 6 * 7 AS answer"}"#, "42"),
             call("create_table", r#"{"query": "CREATE TABLE places (path TEXT)"}"#, "created"),
             call("append_insight", r#"{"insight": "/etc"}"#, "added"),
-            // No argument is a path here: the kernel refuses.
+            // No argument is a path, so only the kernel can refuse.
             call("write_query", r#"{"query": "ATTACH DATABASE '$OUTSIDE/x.db' AS x"}"#, "unable to open database"),
         ],
         makes: &["test.db"],
@@ -99,7 +99,7 @@ pub(super) const SERVERS: &[Server] = &[
         tools: 46,
         calls: &[
             call("create_workbook", r#"{"path": "$PROJECT/book.xlsx", "overwrite": true}"#, "book.xlsx"),
-            // A cell may hold what looks like a path.
+            // A cell may contain text that looks like a path.
             call(
                 "write_range",
                 r#"{"path": "$PROJECT/book.xlsx", "sheet": "Sheet1", "at": "A1", "rows": [["/etc", 1]]}"#,

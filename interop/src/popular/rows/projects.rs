@@ -1,4 +1,4 @@
-//! Servers that work with a project in JavaScript.
+//! Servers for JavaScript projects.
 
 use crate::popular::server::{Extra, Needs, PLAIN, Server, call, fails, outside};
 
@@ -44,7 +44,7 @@ pub(super) const SERVERS: &[Server] = &[
         recipe: Some("task-master"),
         command: "npx -y task-master-ai",
         environment: &[("ANTHROPIC_API_KEY", "none")],
-        // Without settings in a repository, it prints a warning where its answers go; a client that it talks to directly ends there.
+        // Without settings in a repository, it prints a warning to standard output, which breaks a direct client.
         files: &[TASKS, (".taskmaster/config.json", "{}")],
         tools: 7,
         needs: Needs::Time,
@@ -68,7 +68,7 @@ pub(super) const SERVERS: &[Server] = &[
         recipe: Some("nx"),
         command: "npx nx-mcp@latest",
         tools: 1,
-        // Its one tool asks the documentation on the web.
+        // Its only tool queries the documentation on the web.
         calls: &[fails("no_such_tool", "{}", "not found")],
         ends: &[0, 1, 143],
         ..PLAIN

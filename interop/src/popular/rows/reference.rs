@@ -1,4 +1,4 @@
-//! The reference servers that work on no files of the project.
+//! The reference servers that do not use the project's files.
 
 use crate::popular::server::{Extra, PLAIN, Server, Starts, call, fails};
 use crate::popular::service::SENTENCE;
@@ -11,7 +11,7 @@ pub(super) const SERVERS: &[Server] = &[
         command: "npx -y @modelcontextprotocol/server-memory",
         tools: 9,
         calls: &[
-            // An entity may be called like a path.
+            // The name of an entity may look like a path.
             call(
                 "create_entities",
                 r#"{"entities": [{"name": "/api/users", "entityType": "endpoint", "observations": ["lists"]}]}"#,
@@ -35,13 +35,13 @@ pub(super) const SERVERS: &[Server] = &[
         name: "server-everything",
         recipe: Some("everything"),
         command: "npx -y @modelcontextprotocol/server-everything",
-        // No README's: a key that the tool `get-env` can show.
+        // Not in the README: a key that the tool `get-env` can show.
         environment: &[("EXAMPLE_API_KEY", "the-key-of-the-user")],
         passed: &["EXAMPLE_API_KEY"],
         tools: 14,
         calls: &[
             call("get-env", "{}", "the-key-of-the-user"),
-            // Its end comes after the server's question for roots, which it would wait for when it is left.
+            // This ends after the server has requested the roots. Otherwise the server would still wait for them when its input closes.
             call("trigger-long-running-operation", r#"{"duration": 1, "steps": 1}"#, "completed"),
         ],
         starts: Starts::Often,
@@ -75,7 +75,7 @@ pub(super) const SERVERS: &[Server] = &[
         recipe: Some("fetch"),
         command: "uvx mcp-server-fetch --allow-private-ips",
         tools: 1,
-        // It must not try to install anything for a page of HTML.
+        // It must not try to install anything in order to read an HTML page.
         calls: &[call("fetch", r#"{"url": "$URL/page"}"#, SENTENCE)],
         ..PLAIN
     },

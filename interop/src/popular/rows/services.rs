@@ -1,5 +1,5 @@
-//! Servers that speak for a service. What can be told to use another address speaks to this machine; the others are called so that they
-//! fail before they leave it.
+//! Servers for web services. Those with a configurable address use a fake service on this machine; the others get calls that fail before
+//! they reach the network.
 
 use crate::popular::server::{Extra, PLAIN, Server, Starts, call, fails, outside};
 use crate::popular::service;
@@ -7,11 +7,11 @@ use taskkit::form::Form;
 
 pub(super) const SERVERS: &[Server] = &[
     Server {
-        // Node starts a program in .NET, which asks the kernel about itself.
+        // Node starts a .NET program, which reads about itself from the kernel.
         name: "azure-mcp",
         recipe: Some("azure"),
         command: "npx -y @azure/mcp@latest server start",
-        // It would report its use to its makers.
+        // Otherwise it sends telemetry.
         environment: &[("AZURE_MCP_COLLECT_TELEMETRY", "false")],
         tools: 61,
         calls: &[call(
@@ -27,7 +27,7 @@ pub(super) const SERVERS: &[Server] = &[
         command: "npx -y @modelcontextprotocol/server-github",
         environment: &[("GITHUB_PERSONAL_ACCESS_TOKEN", "a-token")],
         tools: 26,
-        // A path in a repository of GitHub.
+        // A path in a GitHub repository.
         calls: &[fails("get_file_contents", r#"{"owner": "o", "path": "/etc"}"#, "Invalid")],
         starts: Starts::Often,
         also: &[Extra::KeysForgotten],
@@ -37,7 +37,7 @@ pub(super) const SERVERS: &[Server] = &[
         name: "server-brave-search",
         recipe: Some("brave-search"),
         command: "npx -y @modelcontextprotocol/server-brave-search",
-        // It ends at once without the key.
+        // Without the key it exits immediately.
         environment: &[("BRAVE_API_KEY", "a-key")],
         tools: 2,
         calls: &[fails("brave_web_search", "{}", "Invalid")],
@@ -61,7 +61,7 @@ pub(super) const SERVERS: &[Server] = &[
         name: "context7",
         recipe: Some("context7"),
         command: "npx -y @upstash/context7-mcp --api-key YOUR_API_KEY",
-        // No README's: it keeps the call on this machine.
+        // Not in the README: it keeps the call on this machine.
         environment: &[("CONTEXT7_API_URL", "$URL")],
         tools: 2,
         calls: &[call(
@@ -80,7 +80,7 @@ pub(super) const SERVERS: &[Server] = &[
         environment: &[
             ("GRAFANA_URL", "$URL"),
             ("GRAFANA_SERVICE_ACCOUNT_TOKEN", "a-token"),
-            // No README's: it would report its use to its makers.
+            // Not in the README: otherwise it sends telemetry.
             ("GRAFANA_USAGE_STATS", "disabled"),
         ],
         tools: 79,
@@ -96,7 +96,7 @@ pub(super) const SERVERS: &[Server] = &[
         tools: 26,
         calls: &[
             call("firecrawl_scrape", r#"{"url": "https://example.org/"}"#, "the text of a page"),
-            // Paths of a site, which nobody answers for here.
+            // Paths of a web site. The fake service does not know this call.
             fails("firecrawl_crawl", r#"{"url": "https://example.org/", "includePaths": ["/etc"]}"#, "404"),
         ],
         refused: &[outside("firecrawl_parse", r#"{"filePath": "$OUTSIDE/secret.txt"}"#)],
@@ -108,7 +108,7 @@ pub(super) const SERVERS: &[Server] = &[
         command: "npx -y tavily-mcp@latest",
         environment: &[("TAVILY_API_KEY", "tvly-key")],
         tools: 5,
-        // With a network and without one, its error names the API.
+        // Its error names the API, with or without a network.
         calls: &[fails("tavily_crawl", r#"{"url": "https://example.org/", "select_paths": ["/etc"]}"#, "API")],
         ..PLAIN
     },
@@ -125,7 +125,7 @@ pub(super) const SERVERS: &[Server] = &[
         name: "duckduckgo",
         recipe: Some("duckduckgo"),
         command: "uvx duckduckgo-mcp-server",
-        // No README's: it reads a page on this machine.
+        // Not in the README: it lets the server read a page on this machine.
         environment: &[("DDG_ALLOW_PRIVATE_URLS", "1")],
         tools: 3,
         calls: &[call("fetch_content", r#"{"url": "$URL/page"}"#, service::SENTENCE)],
@@ -144,7 +144,7 @@ pub(super) const SERVERS: &[Server] = &[
         name: "notion",
         recipe: Some("notion"),
         command: "npx -y @notionhq/notion-mcp-server",
-        // No README's: the address keeps the call on this machine.
+        // Not in the README: `BASE_URL` keeps the call on this machine.
         environment: &[("NOTION_TOKEN", "ntn_token"), ("BASE_URL", "$URL")],
         passed: &["BASE_URL"],
         tools: 24,
@@ -154,7 +154,8 @@ pub(super) const SERVERS: &[Server] = &[
     Server {
         name: "supabase",
         recipe: Some("supabase"),
-        // No README's: the address keeps the call on this machine, and the documentation, which it would fetch, is not among the features.
+        // Not in the README: `--api-url` keeps the call on this machine, and `--features` leaves out the documentation, which the server
+        // would download.
         command: "npx -y @supabase/mcp-server-supabase@latest --read-only --project-ref=abc \
                   --features=database,functions,debugging,development --api-url=$URL",
         environment: &[("SUPABASE_ACCESS_TOKEN", "a-token")],
@@ -166,7 +167,7 @@ pub(super) const SERVERS: &[Server] = &[
         name: "figma",
         recipe: Some("figma"),
         command: "npx -y figma-developer-mcp --stdio",
-        // No README's: it would report its use to its makers.
+        // `FRAMELINK_TELEMETRY` is not in the README: otherwise it sends telemetry.
         environment: &[("FIGMA_API_KEY", "a-key"), ("FRAMELINK_TELEMETRY", "off")],
         tools: 2,
         calls: &[
@@ -213,11 +214,11 @@ pub(super) const SERVERS: &[Server] = &[
             ("OBSIDIAN_API_KEY", "a-key"),
             ("OBSIDIAN_HOST", "127.0.0.1"),
             ("OBSIDIAN_PORT", "$PORT"),
-            // No README's: there is no certificate here.
+            // Not in the README: the fake service has no certificate.
             ("OBSIDIAN_PROTOCOL", "http"),
         ],
         tools: 15,
-        // A path in the vault.
+        // `filepath` is a path in the vault.
         calls: &[
             call("obsidian_list_files_in_vault", "{}", "plan.md"),
             call("obsidian_get_file_contents", r#"{"filepath": "plans/plan.md"}"#, "the only plan"),
@@ -238,7 +239,7 @@ pub(super) const SERVERS: &[Server] = &[
         recipe: Some("postgres"),
         command: "npx -y @modelcontextprotocol/server-postgres postgresql://127.0.0.1:1/mydb",
         tools: 1,
-        // Nobody listens there.
+        // Nothing listens on this port.
         calls: &[fails("query", r#"{"sql": "SELECT 1"}"#, "ECONNREFUSED")],
         ..PLAIN
     },
@@ -248,7 +249,7 @@ pub(super) const SERVERS: &[Server] = &[
         command: "npx -y mongodb-mcp-server@latest --readOnly",
         environment: &[
             ("MDB_MCP_CONNECTION_STRING", "mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=500"),
-            // No README's: it would report its use to its makers.
+            // Not in the README: otherwise it sends telemetry.
             ("MDB_MCP_TELEMETRY", "disabled"),
         ],
         tools: 18,

@@ -1,4 +1,4 @@
-//! Where a scan ends, and that it says so.
+//! The limits of a scan, and that the result reports them.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -29,7 +29,7 @@ fn depth() {
     check(2, 3, &[]);
     check(usize::MAX, 3, &[]);
     let shallow = tree.detect_with(&limited(Limits { depth: 1, ..Limits::default() }));
-    assert_eq!(shallow.suggestions[1].reasons.len(), 2, "a `.git` is looked into at the deepest level, too");
+    assert_eq!(shallow.suggestions[1].reasons.len(), 2, "a `.git` at the deepest level is still read");
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn entries_and_suggestions() {
     let tree = Tree::new(&files);
     let some = tree.detect_with(&limited(Limits { entries: 60, ..Limits::default() }));
     assert_eq!(some.bounds, [Bound::Entries]);
-    assert!(some.suggestions.len() <= 20, "forty directories and twenty of their files at the most");
+    assert!(some.suggestions.len() <= 20, "at most forty directories and twenty of their files");
     let all = tree.detect_with(&limited(Limits { entries: 80, ..Limits::default() }));
     assert_eq!((all.bounds.as_slice(), all.suggestions.len(), all.visited), (&[][..], 40, 80));
     let few = tree.detect_with(&limited(Limits { suggestions: 7, ..Limits::default() }));
@@ -64,16 +64,16 @@ fn time() {
 }
 
 #[test]
-fn progress_is_told() {
+fn progress_is_reported() {
     let tree = Tree::new(&[]);
     for number in 0..600 {
         tree.write(&format!("in/{number}"), b"");
     }
-    let told = Mutex::new(Vec::new());
+    let reported = Mutex::new(Vec::new());
     let options = DetectOptions { tell_every: Duration::ZERO, ..limited(Limits::default()) };
     detect_ambient(&[tree.top()], &options, &|progress| {
-        told.lock().unwrap().push((progress.visited, progress.found, progress.at.to_owned()));
+        reported.lock().unwrap().push((progress.visited, progress.found, progress.at.to_owned()));
     })
     .unwrap();
-    assert_eq!(told.into_inner().unwrap(), [(0, 0, "".into()), (256, 0, "in".into()), (512, 0, "in".into())]);
+    assert_eq!(reported.into_inner().unwrap(), [(0, 0, "".into()), (256, 0, "in".into()), (512, 0, "in".into())]);
 }

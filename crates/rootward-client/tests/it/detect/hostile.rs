@@ -1,4 +1,4 @@
-//! Trees that somebody made to hurt: each ends, and finds what is really there.
+//! Hostile trees: each scan ends, and finds what really exists.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -23,7 +23,7 @@ fn links_are_neither_followed_nor_read() {
     symlink(outside.top().join("p/Cargo.toml"), top.join("linked/Cargo.toml")).unwrap();
     fs::create_dir(top.join("repository")).unwrap();
     symlink("/etc", top.join("repository/.git")).unwrap();
-    assert_eq!(tree.told(), ["in in: Go module"]);
+    assert_eq!(tree.found(), ["in in: Go module"]);
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn a_fifo_is_not_waited_for() {
         assert!(status.success());
     }
     fs::create_dir_all(tree.top().join("b/Cargo.toml")).unwrap();
-    assert_eq!(tree.told(), ["a a: Go module"]);
+    assert_eq!(tree.found(), ["a a: Go module"]);
 }
 
 #[test]
@@ -49,11 +49,11 @@ fn a_huge_manifest_counts_without_its_name() {
     let file = fs::OpenOptions::new().write(true).open(tree.top().join("a/Cargo.toml")).unwrap();
     file.set_len(100 << 20).unwrap();
     let expect = ["a a: Cargo package", "b b: Cargo package", "c huge: Cargo package", "d d: Node package"];
-    assert_eq!(tree.told(), expect);
+    assert_eq!(tree.found(), expect);
 }
 
 #[test]
-fn manifests_that_nest_without_end() {
+fn manifests_with_extreme_nesting() {
     let deep = |open: &str| open.repeat(900_000 / open.len());
     let tree = Tree::new(&[
         ("a/package.json", &deep("[")),
@@ -65,12 +65,12 @@ fn manifests_that_nest_without_end() {
         ("h/pyproject.toml", &format!("a = {}", deep("{a="))),
     ]);
     let paths: Vec<_> = tree.detect().suggestions.iter().map(|found| found.title().into_owned()).collect();
-    // Each counts for what it is called, but one that is a table of its own and no package.
+    // Each still counts because of its file name.
     assert_eq!(paths, ["a", "x", "c", "e", "f", "g", "h"]);
 }
 
 #[test]
-fn many_patterns_do_not_hold_it_up() {
+fn many_patterns_do_not_block_detection() {
     let pattern = |number: usize| format!("'{}/{number}*'", "{a,b}*".repeat(20));
     let patterns: Vec<String> = (0..3000).map(pattern).collect();
     let text = format!("[workspace]\nmembers = [{}]", patterns.join(","));
@@ -100,7 +100,7 @@ fn names_of_any_bytes() {
 fn a_deep_tree_ends_at_the_limit() {
     let tree = Tree::new(&[]);
     let mut deep = tree.top();
-    // As deep as a path can be named at once.
+    // About as deep as one path can be.
     for _ in 0..1800 {
         deep.push("d");
     }
@@ -113,22 +113,22 @@ fn a_deep_tree_ends_at_the_limit() {
 }
 
 #[test]
-fn what_cannot_be_listed_is_told() {
+fn unreadable_directories_are_reported() {
     let tree = Tree::new(&[("open/go.mod", "module m"), ("shut/go.mod", "module n")]);
     let shut = tree.top().join("shut");
     fs::set_permissions(&shut, fs::Permissions::from_mode(0o000)).unwrap();
-    let may_all_the_same = fs::read_dir(&shut).is_ok();
+    let can_read_anyway = fs::read_dir(&shut).is_ok();
     let detection = tree.detect();
     fs::set_permissions(&shut, fs::Permissions::from_mode(0o700)).unwrap();
-    // Whoever may read everything sees both.
-    let expect = if may_all_the_same { (2, 0) } else { (1, 1) };
+    // The superuser can read both.
+    let expect = if can_read_anyway { (2, 0) } else { (1, 1) };
     assert_eq!((detection.suggestions.len(), detection.unreadable.len()), expect);
 }
 
 #[test]
-fn secret_places_are_not_looked_into() {
+fn secret_places_are_not_scanned() {
     let tree = Tree::new(&[(".ssh/Cargo.toml", "[package]\nname = 'keys'"), ("a/go.mod", "module a")]);
-    assert_eq!(tree.told(), ["a a: Go module"]);
+    assert_eq!(tree.found(), ["a a: Go module"]);
 }
 
 #[test]

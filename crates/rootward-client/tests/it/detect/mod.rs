@@ -12,11 +12,11 @@ use rootward_client::detect::{DetectOptions, Detection, Suggestion, detect_ambie
 use rootward_core::Validation;
 use tempfile::TempDir;
 
-/// A directory to look below.
+/// A directory tree to scan.
 struct Tree(TempDir);
 
 impl Tree {
-    /// Each file with its text; its directories are made.
+    /// Creates each file with its text, and its parent directories.
     fn new(files: &[(&str, &str)]) -> Tree {
         let tree = Tree(tempfile::tempdir().unwrap());
         for (path, text) in files {
@@ -43,15 +43,15 @@ impl Tree {
         detect_ambient(&[self.top()], options, &|_| {}).unwrap()
     }
 
-    /// What is found, a line for each: the path below the top, the name, why, and what it belongs to.
-    fn told(&self) -> Vec<String> {
+    /// A line for each suggestion: the path below the top, the name, the reasons, and what it belongs to.
+    fn found(&self) -> Vec<String> {
         let detection = self.detect();
         assert_eq!((detection.bounds.as_slice(), detection.unreadable.as_slice()), (&[][..], &[][..]));
         detection.suggestions.iter().map(|suggestion| line(suggestion, &self.top())).collect()
     }
 }
 
-/// A home that is not anywhere, so that no place in a home may be named.
+/// With a home that does not exist, so that the rules about homes do not apply.
 fn options() -> DetectOptions {
     DetectOptions { validation: Validation::new(Some("/nowhere".into())), ..DetectOptions::default() }
 }
@@ -63,7 +63,7 @@ fn line(suggestion: &Suggestion, top: &Path) -> String {
     };
     let why: Vec<&str> = suggestion.reasons.iter().map(|reason| reason.why.as_str()).collect();
     let within = suggestion.within.as_ref().map(|within| format!(" | {:?} of {}", within.bond, below(&within.path)));
-    // The directory at the top is called otherwise in each run.
+    // The top directory has another name in each run.
     let name =
         suggestion.name.as_deref().filter(|name| suggestion.path != top || !name.starts_with(".tmp")).unwrap_or("-");
     format!("{} {name}: {}{}", below(&suggestion.path), why.join(", "), within.unwrap_or_default())

@@ -7,7 +7,7 @@ use rootward_client::detect::{Bond, Certainty, Kind, detect_ambient};
 
 use super::{Tree, options};
 
-/// Runs `git` with nothing of the tester's own settings.
+/// Runs `git` without the user's own settings.
 fn git(directory: &Path, arguments: &[&str]) {
     let output = Command::new("git")
         .args(["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "protocol.file.allow=always"])
@@ -71,13 +71,13 @@ fn a_monorepo_with_worktrees_and_submodules() {
         "topic/web web: Node workspace, Node package | Below of topic",
         "topic/web/packages/ui @web/ui: Node package | Member of topic/web",
     ];
-    assert_eq!(tree.told(), expect);
+    assert_eq!(tree.found(), expect);
 }
 
-/// As git made them once: each submodule with a directory `.git` of its own. And a worktree of a bare repository, and a repository
-/// whose directory lies elsewhere.
+/// A submodule with its own `.git` directory, as old versions of git created it; a worktree of a bare repository; a
+/// repository whose git directory is elsewhere.
 #[test]
-fn other_ways_of_git() {
+fn other_git_layouts() {
     let tree = Tree::new(&[("old/a", ""), ("old/.gitmodules", "[submodule \"s\"]\n\tpath = sub\n"), ("old/sub/a", "")]);
     let top = tree.top();
     git(&top, &["init", "--quiet", "old"]);
@@ -95,14 +95,14 @@ fn other_ways_of_git() {
         "reftable reftable: git repository",
         "separate separate: git repository kept elsewhere",
     ];
-    assert_eq!(tree.told(), expect);
+    assert_eq!(tree.found(), expect);
 }
 
 #[test]
-fn a_directory_called_git_is_no_repository() {
+fn a_directory_called_git_is_not_a_repository() {
     let tree =
         Tree::new(&[("a/.git/hooks/pre-commit", ""), ("b/.git", "gitdir of nothing"), ("c/.gitmodules", "path = x")]);
-    assert_eq!(tree.told(), [""; 0]);
+    assert_eq!(tree.found(), [""; 0]);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What belongs to what, and what a directory is called.
+//! Which project belongs to which workspace, and how projects are named.
 
 use rootward_client::detect::{Certainty, Presence, detect_ambient};
 
@@ -6,7 +6,7 @@ use super::{Tree, line, options};
 
 #[test]
 fn members_of_each_kind_of_workspace() {
-    let check = |files: &[(&str, &str)], expect: &[&str]| assert_eq!(Tree::new(files).told(), expect);
+    let check = |files: &[(&str, &str)], expect: &[&str]| assert_eq!(Tree::new(files).found(), expect);
     check(
         &[("pnpm-workspace.yaml", "packages:\n  - 'p/*'\n"), ("p/a/package.json", r#"{"name": "a"}"#)],
         &[". -: Node workspace", "p/a a: Node package | Member of ."],
@@ -21,7 +21,7 @@ fn members_of_each_kind_of_workspace() {
             ("p/a/pyproject.toml", "[project]\nname = 'a'"),
             ("p/b/Cargo.toml", "[package]\nname = 'b'"),
         ],
-        // A member is of the same family.
+        // A member has the same kind of manifest as its workspace.
         &[
             ". -: Python workspace, Python project",
             "p/a a: Python project | Member of .",
@@ -43,11 +43,11 @@ fn one_suggestion_with_all_its_reasons() {
     ]);
     let expect = "app the-crate: git repository, Cargo workspace, Cargo package, Node package, .NET project, \
                   CMake project, JetBrains project";
-    assert_eq!(tree.told(), [expect]);
+    assert_eq!(tree.found(), [expect]);
 }
 
 #[test]
-fn a_marker_is_called_as_its_remote_or_its_directory() {
+fn markers_take_the_name_of_the_remote_or_the_directory() {
     let remote = "[remote \"origin\"]\n\turl = https://example.org/me/the-remote.git\n";
     let tree = Tree::new(&[
         ("java/pom.xml", "<project><artifactId>other</artifactId><modules><module>m</module></modules></project>"),
@@ -67,11 +67,11 @@ fn a_marker_is_called_as_its_remote_or_its_directory() {
         "mixed the-package: Node package, .NET project",
         "ruby the-remote: git repository, Ruby project",
     ];
-    assert_eq!(tree.told(), expect);
+    assert_eq!(tree.found(), expect);
 }
 
 #[test]
-fn what_recurs_in_a_project_begins_none_below_it() {
+fn markers_that_recur_in_a_project_start_no_nested_project() {
     let tree = Tree::new(&[
         ("c/CMakeLists.txt", ""),
         ("c/src/CMakeLists.txt", ""),
@@ -82,11 +82,11 @@ fn what_recurs_in_a_project_begins_none_below_it() {
     ]);
     let expect =
         ["c c: CMake project", "make make: Make project", "make/tool tool: Go module, Make project | Below of make"];
-    assert_eq!(tree.told(), expect);
+    assert_eq!(tree.found(), expect);
 }
 
 #[test]
-fn without_a_name_the_directory_has_one() {
+fn a_project_without_a_name_is_named_after_its_directory() {
     let tree = Tree::new(&[("a/Gemfile", ""), ("b/Cargo.toml", "[[["), ("c/package.json", r#"{"name": "v/p"}"#)]);
     let detection = tree.detect();
     let titles: Vec<_> = detection.suggestions.iter().map(|found| (found.title(), found.certainty)).collect();
@@ -110,7 +110,7 @@ fn folders_of_an_editor() {
         "w x: VS Code workspace",
         "w/a A: VS Code folder of `x.code-workspace` | Member of w",
     ];
-    assert_eq!(tree.told(), expect);
+    assert_eq!(tree.found(), expect);
 }
 
 #[test]
@@ -146,12 +146,12 @@ fn several_directories_are_one_answer() {
     ]);
     let directories = ["a", "b", "a/in", "b"].map(|name| tree.top().join(name));
     let detection = detect_ambient(&directories, &options(), &|_| {}).unwrap();
-    let told: Vec<_> = detection.suggestions.iter().map(|found| line(found, &tree.top())).collect();
-    assert_eq!(told, ["a a: Cargo workspace", "a/in in: Cargo package | Member of a", "b b: Go module"]);
+    let lines: Vec<_> = detection.suggestions.iter().map(|found| line(found, &tree.top())).collect();
+    assert_eq!(lines, ["a a: Cargo workspace", "a/in in: Cargo package | Member of a", "b b: Go module"]);
 }
 
 #[test]
-fn what_is_no_directory_is_refused() {
+fn only_directories_are_accepted() {
     let tree = Tree::new(&[("file", "")]);
     for (path, says) in [("gone", "does not exist"), ("file", "not a directory")] {
         let error = detect_ambient(&[tree.top().join(path)], &options(), &|_| {}).unwrap_err().to_string();
@@ -160,7 +160,7 @@ fn what_is_no_directory_is_refused() {
 }
 
 #[test]
-fn what_tools_fill_is_passed_over() {
+fn directories_filled_by_tools_are_skipped() {
     let filled = [
         "node_modules/x",
         "target/x",
@@ -174,14 +174,14 @@ fn what_tools_fill_is_passed_over() {
     let files: Vec<_> = filled.iter().map(|directory| (format!("a/{directory}/go.mod"), "module filled")).collect();
     let files: Vec<_> = files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
     let tree = Tree::new(&files);
-    assert_eq!(tree.told(), [""; 0]);
-    // Whoever names such a place means it.
+    assert_eq!(tree.found(), [""; 0]);
+    // A directory that the user names is scanned.
     let named = detect_ambient(&[tree.top().join("a/target")], &options(), &|_| {}).unwrap();
     assert_eq!(named.suggestions.len(), 1);
 }
 
 #[test]
-fn json_has_text_only() {
+fn paths_that_are_not_text_are_escaped_in_json() {
     use std::os::unix::ffi::OsStrExt;
     let tree = Tree::new(&[]);
     let odd = tree.top().join(std::ffi::OsStr::from_bytes(b"odd-\xff\n"));

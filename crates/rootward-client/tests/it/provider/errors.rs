@@ -1,4 +1,4 @@
-//! What a server is refused.
+//! Requests of a server that are refused.
 
 use rmcp::ServiceExt;
 use rmcp::model::{ClientCapabilities, ClientConfig, ErrorCode};
@@ -10,7 +10,7 @@ use super::raw::Raw;
 use super::stage::Stage;
 
 #[tokio::test]
-async fn a_server_that_was_told_of_none_is_refused() {
+async fn a_server_that_was_not_offered_roots_is_refused() {
     let stage = Stage::new();
     stage.share_all(&["a"]);
     let server = Server { declaration: Declaration::NotDeclared, ..Server::local("git") };
@@ -25,27 +25,27 @@ async fn a_server_that_was_told_of_none_is_refused() {
 }
 
 #[tokio::test]
-async fn what_is_not_known_is_an_error_and_no_empty_list() {
+async fn unknown_roots_are_an_error_and_not_an_empty_list() {
     let stage = Stage::new();
     let mut server = Raw::connect(&stage.provider, Server::local("git")).await;
     let (code, message, data) = server.refused(Value::Null).await;
     assert_eq!((code, message.as_str()), (ErrorCode::INTERNAL_ERROR, "Roots not known"));
     assert_eq!(data, json!({"reason": "the host has not shared anything yet"}));
     stage.share_all(&["a"]);
-    server.told().await;
+    server.notified().await;
     assert_eq!(server.roots().await, [stage.uri("a")]);
     stage.provider.fail("saved roots cannot be read");
-    server.told().await;
+    server.notified().await;
     let (code, _, data) = server.refused(Value::Null).await;
     assert_eq!((code, data), (ErrorCode::INTERNAL_ERROR, json!({"reason": "saved roots cannot be read"})));
 }
 
 #[tokio::test]
-async fn cursors_that_nobody_agreed_on_are_refused() {
+async fn cursors_without_agreed_paging_are_refused() {
     let stage = Stage::new();
     stage.share_all(&["a"]);
     let mut server = Raw::connect(&stage.provider, Server::local("git")).await;
-    // Nobody agreed on pages.
+    // The server did not declare paging.
     let (code, message, _) = server.refused(json!({"_meta": {"rootward.dev/cursor": "c"}})).await;
     assert_eq!((code, message.as_str()), (ErrorCode::INVALID_PARAMS, "Malformed cursor for roots/list"));
     let (code, ..) = server.refused(json!({"_meta": {"rootward.dev/cursor": 7}})).await;
@@ -53,7 +53,7 @@ async fn cursors_that_nobody_agreed_on_are_refused() {
     assert_eq!(server.roots().await, [stage.uri("a")]);
 }
 
-/// Everything that is not about roots is the handler's.
+/// The handler gets every request that is not about roots.
 #[tokio::test]
 async fn other_requests_are_left_to_the_handler() {
     let stage = Stage::new();
@@ -64,7 +64,7 @@ async fn other_requests_are_left_to_the_handler() {
     assert_eq!(server.receive().await["error"]["message"], "x/y");
 }
 
-/// What a handler says of itself stays, but for roots.
+/// The handler's own capabilities are kept, except for roots.
 #[tokio::test]
 async fn the_handlers_own_capabilities_stay() {
     let stage = Stage::new();

@@ -1,4 +1,4 @@
-//! What a server is told.
+//! The roots that a server gets.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -31,7 +31,7 @@ async fn roots_are_declared_and_listed() {
 }
 
 #[tokio::test]
-async fn each_server_is_told_its_own() {
+async fn each_server_gets_its_own_roots() {
     let stage = Stage::new();
     stage.share(vec![
         stage.root("all", Access::READ, &[]),
@@ -66,13 +66,13 @@ async fn a_choice_does_not_open_what_is_closed_in_it() {
     assert_eq!(chosen.roots().await, uris(&["top", "top/closed", "top/less"]));
     let answer = chosen.ask(Value::Null).await;
     assert_eq!(answer["result"]["roots"][1]["_meta"]["rootward.dev/access"], json!([]));
-    // One that gives nothing and takes nothing away is not named.
+    // A root that gives no access and takes none away is not listed.
     let mut other = Raw::connect(&stage.provider, Server::local("other")).await;
     assert_eq!(other.roots().await, uris(&["top", "top/closed", "top/less", "top/same"]));
 }
 
 #[tokio::test]
-async fn a_server_elsewhere_is_told_nothing() {
+async fn a_remote_server_gets_no_roots() {
     let stage = Stage::new();
     stage.share_all(&["a"]);
     let vouched = RootSet::place_ambient(Root::from_path(stage.directory("b"), Origin::Flag), &Validation::new(None));
@@ -89,7 +89,7 @@ async fn a_server_elsewhere_is_told_nothing() {
 }
 
 #[tokio::test]
-async fn only_what_is_there_is_told() {
+async fn only_existing_roots_are_listed() {
     let stage = Stage::new();
     let names = ["a", "missing", "linked", "vouched", "vouched too"];
     let [_, missing, linked, vouched, gone] = names.map(|name| stage.directory(name));
@@ -113,13 +113,13 @@ async fn only_what_is_there_is_told() {
     assert_eq!(server.roots().await, [stage.uri("a")]);
     let mut other = Raw::connect(&stage.provider, Server { choice, ..Server::local("git") }).await;
     assert_eq!(other.roots().await, [stage.uri("vouched")]);
-    // It is back, and the next question sees it.
+    // The directory is back, and the next request sees it.
     stage.directory("missing");
     assert_eq!(server.roots_and_news().await, [stage.uri("a"), stage.uri("missing")]);
 }
 
 #[tokio::test]
-async fn a_yes_for_one_is_told_to_no_other() {
+async fn consent_for_one_server_is_not_shared_with_others() {
     let mut stage = Stage::new();
     let (for_git, for_all, once) = (stage.directory("git"), stage.directory("all"), stage.directory("once"));
     stage.say_yes(&for_git, Some("git"), Yes::Session);
@@ -129,24 +129,24 @@ async fn a_yes_for_one_is_told_to_no_other() {
     let mut other = Raw::connect(&stage.provider, Server::local("other")).await;
     assert_eq!(git.roots().await, [stage.uri("git"), stage.uri("all")]);
     assert_eq!(other.roots().await, [stage.uri("all")]);
-    // Once is for the connection there is.
+    // `Once` applies to the existing connection only.
     let permit = stage.say_yes(&once, Some("git"), Yes::Once);
     assert_eq!(stage.provider.give(permit), 1);
-    git.told().await;
+    git.notified().await;
     assert_eq!(git.roots().await, [stage.uri("git"), stage.uri("all"), stage.uri("once")]);
     assert_eq!(other.roots().await, [stage.uri("all")]);
     let mut again = Raw::connect(&stage.provider, Server::local("git")).await;
     assert_eq!(again.roots().await, [stage.uri("git"), stage.uri("all")]);
-    // Taken back, it is gone.
+    // After the user withdraws it, the root is gone.
     stage.take_back(&for_git, Some("git"));
     stage.share(Vec::new());
-    again.told().await;
+    again.notified().await;
     assert_eq!(uris(&again.ask(Value::Null).await["result"]), [stage.uri("all")]);
 }
 
-/// A yes for more than is saved is for more.
+/// Consent for more access than is saved adds to it.
 #[tokio::test]
-async fn a_yes_for_the_session_adds_to_what_is_saved() {
+async fn session_consent_adds_to_the_saved_access() {
     let mut stage = Stage::new();
     let path = stage.directory("a");
     stage.say_yes(&path, None, Yes::Session);

@@ -1,4 +1,4 @@
-//! Many servers at once, and some that do not behave.
+//! Many servers at once, and some that misbehave.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::stage::Stage;
 
 /// Every server is notified of each change, with one frame each.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_thousand_servers_are_told_once_each() {
+async fn a_thousand_servers_are_notified_once_each() {
     let stage = Stage::new();
     stage.share_all(&["a"]);
     let mut servers = Vec::new();
@@ -22,50 +22,50 @@ async fn a_thousand_servers_are_told_once_each() {
     for change in [&["a", "b"][..], &["b"]] {
         stage.share_all(change);
         for server in &mut servers {
-            server.told().await;
+            server.notified().await;
         }
     }
-    // Nothing else was on its way: the next frame of each is the answer to its question.
+    // No other frame was sent: the next frame of each server is the answer to its request.
     for server in &mut servers {
         assert_eq!(server.roots().await, [stage.uri("b")]);
     }
 }
 
-/// One that does not read, one that is gone: the others hear of every change, and the first hears of the last in the end.
+/// One server does not read, one is gone: the others hear of every change, and the first finally hears of the last one.
 #[tokio::test]
-async fn a_stuck_server_and_a_dead_one_hold_up_nobody() {
+async fn a_stuck_server_and_a_dead_one_do_not_delay_others() {
     let stage = Stage::new();
     stage.share_all(&["a"]);
     let mut stuck = Raw::connect_over(&stage.provider, Server::local("stuck"), json!({}), Route::Transport, 16).await;
     let dead = Raw::connect(&stage.provider, Server::local("dead")).await;
     let mut well = Raw::connect(&stage.provider, Server::local("well")).await;
     assert_eq!(stage.provider.connected(), 3);
-    // The client's end stays: it is the server that ended.
+    // Keep the client's end: the server is what ended.
     let client = dead.die();
     for turn in 0..20 {
         stage.share_all(&["a", &turn.to_string()]);
-        well.told().await;
+        well.notified().await;
         assert_eq!(well.roots().await, [stage.uri("a"), stage.uri(&turn.to_string())]);
     }
     forgotten(&stage, 2).await;
     drop(client);
-    // One more change that only the other sees: once that is announced, the one before was compared for everybody.
+    // One more change that only `well` sees: once it is announced, the previous change was checked for all servers.
     let names = ["a", "19"].map(|name| stage.root(name, Access::READ_WRITE, &[]));
     stage.share(names.into_iter().chain([stage.root("well", Access::READ, &["well"])]).collect());
-    well.told().await;
-    // Twenty changes, one frame.
-    stuck.told().await;
+    well.notified().await;
+    // One notification for twenty changes.
+    stuck.notified().await;
     assert_eq!(stuck.roots().await, [stage.uri("a"), stage.uri("19")]);
-    // It is as well as the others now.
+    // The stuck server now works like the others.
     stage.share_all(&["a"]);
-    stuck.told().await;
-    well.told().await;
+    stuck.notified().await;
+    well.notified().await;
     assert_eq!(stuck.roots().await, [stage.uri("a")]);
 }
 
-/// Its questions wait for each other; those of others do not wait for them.
+/// The requests of one server wait for each other; those of other servers do not wait for them.
 #[tokio::test]
-async fn a_server_that_asks_without_end_has_one_look_at_a_time() {
+async fn a_flooding_server_gets_one_lookup_at_a_time() {
     const QUESTIONS: usize = 2000;
     let stage = Stage::new();
     stage.share_all(&["a", "b", "c"]);
@@ -78,7 +78,7 @@ async fn a_server_that_asks_without_end_has_one_look_at_a_time() {
     for _ in 0..QUESTIONS {
         assert_eq!(flooding.receive().await["result"]["roots"].as_array().unwrap().len(), 3);
     }
-    // Threads stay for a while after their work, and a few more are made than have some; one for each question would be hundreds.
+    // Idle threads stay for a while, so a few more may exist than have work; one per request would be hundreds.
     let threads = std::fs::read_dir("/proc/self/task").unwrap().count();
     assert!(threads < 50, "{threads} threads");
 }
@@ -100,7 +100,7 @@ async fn a_connection_that_ends_is_forgotten() {
     forgotten(&stage, 0).await;
 }
 
-/// Waits until there are only so many.
+/// Waits until this many connections are left.
 async fn forgotten(stage: &Stage, left: usize) {
     for _ in 0..2000 {
         if stage.provider.connected() == left {

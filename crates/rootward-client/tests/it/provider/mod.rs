@@ -1,10 +1,10 @@
-//! The provider before servers of raw frames, and before servers on rmcp in both eras.
+//! The provider with servers that send raw frames, and with rmcp servers of both eras.
 
 mod errors;
 mod lists;
 mod many;
 mod modern;
+mod notifications;
 mod paging;
 mod raw;
 mod stage;
-mod told;

@@ -1,4 +1,4 @@
-//! Before servers on `rootward-server`, in both eras: what the provider tells is what they hold to.
+//! The provider with servers that use `rootward-server`, in both eras: they enforce the roots that it lists.
 
 use rmcp::handler::server::wrapper::Parameters;
 use rmcp::model::{CallToolRequestParams, ClientConfig, ProtocolVersion};
@@ -54,7 +54,7 @@ async fn connect(stage: &Stage, server: Server, lifecycle: ClientLifecycleMode) 
     stage.provider.install(ClientConfig::default(), server).serve_with_lifecycle(here, lifecycle).await.unwrap()
 }
 
-/// What a call says: its text, or the code of its refusal.
+/// The result of a call: its text, or the code of its refusal.
 async fn call(client: &Client, tool: &str, path: &str) -> String {
     let arguments = json!({"path": path}).as_object().cloned().unwrap();
     let parameters = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
@@ -75,7 +75,7 @@ fn file(stage: &Stage, name: &str) -> String {
 }
 
 #[tokio::test]
-async fn servers_of_both_eras_hold_to_what_they_are_told() {
+async fn servers_of_both_eras_enforce_the_roots_they_receive() {
     for lifecycle in [ClientLifecycleMode::Initialize, modern(), either()] {
         let stage = Stage::new();
         let (a, b) = (file(&stage, "a"), file(&stage, "b"));
@@ -86,7 +86,7 @@ async fn servers_of_both_eras_hold_to_what_they_are_told() {
         assert_eq!(call(&client, "read", &b).await, "outside_roots");
         let other = connect(&stage, Server::local("other"), lifecycle.clone()).await;
         assert_ne!(call(&other, "read", &a).await, "a");
-        // A change: the modern server asks with the next call, the legacy one hears of it.
+        // A change: the modern server asks during the next call, the legacy one is notified.
         stage.share(vec![stage.root("b", Access::READ_WRITE, &["files"])]);
         let mut said = String::new();
         for _ in 0..2000 {
@@ -102,7 +102,7 @@ async fn servers_of_both_eras_hold_to_what_they_are_told() {
     }
 }
 
-/// A page is a round; the calls' own bound on rounds is not met, however long the list.
+/// Each page takes a round; even a long list stays below the limit on rounds per call.
 #[tokio::test]
 async fn a_modern_server_follows_pages() {
     for count in [1_usize, 49, 51, 120, 1000] {
@@ -116,7 +116,7 @@ async fn a_modern_server_follows_pages() {
 }
 
 #[tokio::test]
-async fn a_modern_server_is_told_nothing_that_it_should_not_be_told() {
+async fn a_modern_server_gets_only_the_roots_it_may_know() {
     let stage = Stage::new();
     let a = file(&stage, "a");
     stage.share_all(&["a"]);

@@ -1,4 +1,4 @@
-//! Long lists in pages, for those who follow them.
+//! Long lists in pages, for servers that support paging.
 
 use rmcp::model::ErrorCode;
 use rootward_client::provider::Server;
@@ -17,7 +17,7 @@ fn share(stage: &Stage, numbers: std::ops::Range<usize>) -> Vec<String> {
     names.iter().map(|name| stage.uri(name)).collect()
 }
 
-/// Follows the list from a cursor; returns its last answer if that is an error.
+/// Reads the list from a cursor to its end; returns the error if the server gets one.
 async fn walk(server: &mut Raw, mut cursor: Value) -> Result<Vec<String>, Value> {
     let mut all = Vec::new();
     loop {
@@ -41,11 +41,11 @@ async fn a_list_in_pages_is_the_list_of_one_version() {
     let before = share(&stage, 0..120);
     let mut server = Raw::connect_over(&stage.provider, Server::local("git"), follows(), Route::Pipes, ROOM).await;
     assert_eq!(walk(&mut server, Value::Null).await.unwrap(), before);
-    // It changes under way: the old cursor is of no use, and says so.
+    // The list changes between pages: the old cursor is refused as stale.
     let first = server.ask(Value::Null).await;
     let cursor = first["result"]["nextCursor"].clone();
     let after = share(&stage, 1..121);
-    server.told().await;
+    server.notified().await;
     let error = walk(&mut server, cursor.clone()).await.unwrap_err();
     assert_eq!(error["code"], ErrorCode::INVALID_PARAMS.0);
     assert_eq!(error["message"], "Stale cursor for roots/list; please restart pagination");
@@ -53,9 +53,9 @@ async fn a_list_in_pages_is_the_list_of_one_version() {
         (error["data"]["expected"].as_u64().unwrap(), error["data"]["received"].as_u64().unwrap());
     assert_ne!(expected, received);
     assert_eq!(walk(&mut server, Value::Null).await.unwrap(), after);
-    // Back to what it was: the cursor is good again, for anybody who has it.
+    // The old list is back: the cursor is valid again, for any server.
     share(&stage, 0..120);
-    server.told().await;
+    server.notified().await;
     assert_eq!(walk(&mut server, cursor.clone()).await.unwrap(), before[50..]);
     let mut other = Raw::connect_over(&stage.provider, Server::local("other"), follows(), Route::Pipes, ROOM).await;
     assert_eq!(walk(&mut other, cursor).await.unwrap(), before[50..]);
@@ -66,7 +66,7 @@ async fn a_list_in_pages_is_the_list_of_one_version() {
     }
 }
 
-/// Where a cursor would be lost, or nobody said that it would be followed, the list comes in one piece.
+/// If the transport loses cursors, or the server does not declare paging, the list is sent whole.
 #[tokio::test]
 async fn a_list_is_whole_for_all_others() {
     let stage = Stage::new();

@@ -1,4 +1,4 @@
-//! A server of raw frames: it sends exactly what a test says, and reads when told to.
+//! A server that sends and reads raw frames exactly as a test says.
 
 use rmcp::model::{ClientConfig, ErrorCode};
 use rmcp::service::{ClientLifecycleMode, RoleClient, RunningService};
@@ -6,10 +6,10 @@ use rootward_client::provider::{Provided, Provider, Server};
 use rootward_testkit::client::DuplexClient;
 use serde_json::{Value, json};
 
-/// Room for whatever is on its way.
+/// A buffer that is large enough for every test.
 pub(super) const ROOM: usize = 1 << 20;
 
-/// How a server is reached.
+/// How the client connects to a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Route {
     /// Over the provider's own pipes.
@@ -21,18 +21,18 @@ pub(super) enum Route {
 /// A connected server, and the client's end of it.
 pub(super) struct Raw {
     peer: DuplexClient,
-    /// What the client said of itself.
+    /// The capabilities that the client declared.
     pub(super) declared: Value,
     pub(super) client: RunningService<RoleClient, Provided<ClientConfig>>,
 }
 
 impl Raw {
-    /// One that is connected and was not told anything yet.
+    /// A server right after the handshake.
     pub(super) async fn connect(provider: &Provider, server: Server) -> Raw {
         Raw::connect_over(provider, server, json!({}), Route::Transport, ROOM).await
     }
 
-    /// The same, declaring these capabilities, with room for so many bytes on their way.
+    /// The same with these capabilities, and a buffer of this size.
     pub(super) async fn connect_over(
         provider: &Provider,
         server: Server,
@@ -65,7 +65,7 @@ impl Raw {
         Raw { peer, declared, client: client.await.unwrap().unwrap() }
     }
 
-    /// The server ends; the client's end is left.
+    /// Ends the server; returns the client's end.
     pub(super) fn die(self) -> RunningService<RoleClient, Provided<ClientConfig>> {
         self.client
     }
@@ -78,8 +78,8 @@ impl Raw {
         self.peer.receive().await
     }
 
-    /// The next frame must be the announcement of a change.
-    pub(super) async fn told(&mut self) {
+    /// The next frame must be the notification of a change.
+    pub(super) async fn notified(&mut self) {
         let message = self.receive().await;
         assert_eq!(message, json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}));
     }
@@ -92,12 +92,12 @@ impl Raw {
         answer
     }
 
-    /// The URIs that it is answered with.
+    /// Asks for the roots; returns their URIs.
     pub(super) async fn roots(&mut self) -> Vec<String> {
         uris(&self.ask(Value::Null).await["result"])
     }
 
-    /// The same where the question may bring a change to light, which is announced before the answer or after it.
+    /// The same if the request reveals a change, which is announced before or after the answer.
     pub(super) async fn roots_and_news(&mut self) -> Vec<String> {
         let id = self.peer.begin("roots/list", Value::Null).await;
         let frames = [self.receive().await, self.receive().await];
@@ -106,7 +106,7 @@ impl Raw {
         uris(&answer.unwrap()["result"])
     }
 
-    /// The error that it is answered with.
+    /// Asks for the roots; returns the error.
     pub(super) async fn refused(&mut self, parameters: Value) -> (ErrorCode, String, Value) {
         let mut answer = self.ask(parameters).await;
         let error = &mut answer["error"];

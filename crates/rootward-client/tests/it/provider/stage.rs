@@ -19,7 +19,7 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// One whose changes settle at once, or nearly.
+    /// Changes settle almost at once.
     pub(super) fn new() -> Stage {
         Stage::with(Settings { quiet: Duration::from_millis(5), ..Settings::default() })
     }
@@ -31,35 +31,35 @@ impl Stage {
         Stage { _directory: directory, top, provider: Provider::new(settings), consents }
     }
 
-    /// A directory of this name, which is there from now on.
+    /// Creates the directory if it is missing, and returns its path.
     pub(super) fn directory(&self, name: &str) -> PathBuf {
         let path = self.top.join(name);
         std::fs::create_dir_all(&path).unwrap();
         path
     }
 
-    /// What a server sees of it.
+    /// The URI of the directory.
     pub(super) fn uri(&self, name: &str) -> String {
         format!("file://{}", self.top.join(name).display())
     }
 
-    /// A saved root, for those with these names.
+    /// A saved root for the servers with these names, or for all.
     pub(super) fn root(&self, name: &str, access: Access, names: &[&str]) -> SavedRoot {
         let audience = Audience::of(names.iter().map(|name| (*name).to_owned()));
         SavedRoot { audience, ..SavedRoot::new(self.directory(name), access) }
     }
 
-    /// Shares these, and whatever was said yes to for the session.
+    /// Shares these roots, and those that the user allowed for the session.
     pub(super) fn share(&self, roots: Vec<SavedRoot>) {
         self.provider.share(Shares::new(Arc::new(Kept::from(roots)), &self.consents, None));
     }
 
-    /// Shares the directories of these names with all.
+    /// Shares these directories with all servers.
     pub(super) fn share_all(&self, names: &[&str]) {
         self.share(names.iter().map(|name| self.root(name, Access::READ_WRITE, &[])).collect());
     }
 
-    /// The user says yes.
+    /// The user consents.
     pub(super) fn say_yes(&mut self, path: &Path, peer: Option<&str>, yes: Yes) -> Permit {
         let log = AuditLines::new(Vec::new());
         let record = Record { audit: &log, requester: "test", time: SystemTime::UNIX_EPOCH };
@@ -68,7 +68,7 @@ impl Stage {
         self.consents.give_ambient(wish, yes, &store, &record).unwrap()
     }
 
-    /// The user takes it back.
+    /// The user withdraws consent.
     pub(super) fn take_back(&mut self, path: &Path, peer: Option<&str>) {
         let log = AuditLines::new(Vec::new());
         let record = Record { audit: &log, requester: "test", time: SystemTime::UNIX_EPOCH };

@@ -1,4 +1,4 @@
-//! Watching, on a real disk: what happens is noticed, whatever it is, and never believed before it was looked at.
+//! Watching on a real disk: every change is noticed, and an event only triggers a rescan.
 
 mod roots;
 mod store;
@@ -14,10 +14,10 @@ use rootward_client::store::Store;
 use rootward_client::watch::{News, Options, Seen, SeenRoot, Watch};
 use tempfile::TempDir;
 
-/// How long a test waits for what must come. Nothing is measured by it.
+/// How long a test waits for something that must happen. Not a measurement.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Soon after an event, and else never: what is noticed was told by the system.
+/// Rescans soon after an event and practically never otherwise, so that a noticed change was reported by the system.
 const BY_EVENTS: Options = Options {
     debounce: Duration::from_millis(20),
     poll: Duration::from_hours(1),
@@ -25,7 +25,7 @@ const BY_EVENTS: Options = Options {
     most_watches: 512,
 };
 
-/// A directory with a store in it, and somebody who watches.
+/// A directory with a store in it.
 struct Stage {
     top: PathBuf,
     _directory: TempDir,
@@ -35,9 +35,9 @@ struct Watched {
     watch: Option<Watch>,
     changes: Receiver<(Seen, Vec<News>)>,
     seen: Seen,
-    /// What was told and not asked for yet.
+    /// News that the test has not taken yet.
     news: Vec<News>,
-    /// Held by the thread that watches, too.
+    /// The watching thread holds a clone.
     token: Arc<()>,
 }
 
@@ -60,7 +60,7 @@ impl Stage {
         Store::new(self.path("settings/rootward/roots.toml"), Some(self.path("home")))
     }
 
-    /// Replaces the store at one stroke; each root with more lines of its own.
+    /// Replaces the store atomically with these roots, each with further lines.
     fn save(&self, roots: &[(&Path, &str)]) {
         let root = |(path, more): &(&Path, &str)| format!("[[root]]\npath = '{}'\n{more}\n", path.display());
         self.save_text(&format!("version = 1\n{}", roots.iter().map(root).collect::<String>()));
@@ -88,10 +88,10 @@ impl Stage {
 }
 
 impl Watched {
-    /// Waits until what is seen is so; what was told on the way.
-    fn until(&mut self, what: &str, is_so: impl Fn(&Seen) -> bool) -> Vec<News> {
+    /// Waits until the condition holds; returns the news so far.
+    fn until(&mut self, what: &str, condition: impl Fn(&Seen) -> bool) -> Vec<News> {
         let begun = Instant::now();
-        while !is_so(&self.seen) {
+        while !condition(&self.seen) {
             let left = PATIENCE.saturating_sub(begun.elapsed());
             let next = self.changes.recv_timeout(left);
             let (seen, news) = next.unwrap_or_else(|_| panic!("not noticed: {what}; {:?}", self.seen));

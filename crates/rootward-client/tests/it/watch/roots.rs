@@ -1,4 +1,4 @@
-//! What becomes of roots on disk.
+//! Roots that change on disk.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -15,7 +15,7 @@ fn a_root_goes_comes_back_and_is_replaced() {
     let (root, aside, other) = (stage.make("src/app"), stage.path("src/aside"), stage.make("src/other"));
     stage.save(&[(&root, "name = 'app'")]);
     let mut watched = stage.watch(BY_EVENTS);
-    watched.until_states("what there is", &["shared"]);
+    watched.until_states("initial state", &["shared"]);
     assert_eq!(watched.seen.watching, Watching::Events);
     let first = watched.seen.set(None).unwrap().roots()[0].id;
 
@@ -40,7 +40,7 @@ fn a_root_goes_comes_back_and_is_replaced() {
     assert!(matches!(news.as_slice(), [News::Became { .. }]), "{news:?}");
     assert_ne!(watched.seen.set(None).unwrap().roots()[0].id, first, "it is another one");
 
-    // From one directory to another without a moment between.
+    // Exchanged atomically with another directory.
     let second = watched.seen.set(None).unwrap().roots()[0].id;
     let status = rustix::fs::RenameFlags::EXCHANGE;
     rustix::fs::renameat_with(rustix::fs::CWD, &root, rustix::fs::CWD, &aside, status).unwrap();
@@ -54,13 +54,13 @@ fn a_root_goes_comes_back_and_is_replaced() {
 }
 
 #[test]
-fn what_lies_above_a_root_counts() {
+fn changes_above_a_root_are_noticed() {
     let stage = Stage::new();
     let root = stage.path("one/two/three/root");
     stage.save(&[(&root, "")]);
     let mut watched = stage.watch(BY_EVENTS);
     watched.until_states("not there yet", &["missing"]);
-    // Step by step, and looked at in between: each directory is watched once it is there.
+    // Created step by step: each directory is watched once it exists.
     for below in ["one", "one/two", "one/two/three"] {
         stage.make(below);
     }
@@ -75,7 +75,7 @@ fn what_lies_above_a_root_counts() {
     watched.until_states("a link on the way", &["replaced"]);
 }
 
-/// Also for root, whom permissions do not hold: a thread without capabilities is held.
+/// Permissions do not stop root, so the test drops the capabilities that bypass them.
 #[test]
 fn permissions_that_change() {
     let mut sets = capabilities(None).unwrap();
@@ -85,22 +85,22 @@ fn permissions_that_change() {
     let (root, above) = (stage.make("above/root"), stage.path("above"));
     stage.save(&[(&root, "")]);
     let mut watched = stage.watch(BY_EVENTS);
-    watched.until_states("what there is", &["shared"]);
+    watched.until_states("initial state", &["shared"]);
     let mode = |path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     mode(&root, 0o000);
-    watched.until_states("nobody is let in", &["unreachable"]);
+    watched.until_states("permissions removed", &["unreachable"]);
     assert!(watched.seen.set(None).unwrap().is_empty());
     mode(&root, 0o700);
-    watched.until_states("let in again", &["shared"]);
+    watched.until_states("permissions restored", &["shared"]);
     mode(&above, 0o000);
-    watched.until_states("nobody is let in above", &["unreachable"]);
+    watched.until_states("permissions of the parent removed", &["unreachable"]);
     mode(&above, 0o700);
-    watched.until_states("let in again above", &["shared"]);
+    watched.until_states("permissions of the parent restored", &["shared"]);
     watched.until("watched again", |seen| seen.watching == Watching::Events);
 }
 
 #[test]
-fn what_a_saved_pattern_matches_is_followed() {
+fn matches_of_a_saved_pattern_are_followed() {
     let stage = Stage::new();
     let one = stage.make("src/one/docs");
     stage.save_text(&format!("version = 1\n[[root]]\npattern = '{}'\n", stage.path("src/*/docs").display()));
@@ -108,7 +108,7 @@ fn what_a_saved_pattern_matches_is_followed() {
     let mut watched = stage.watch(options);
     let places =
         |seen: &Seen| -> Vec<_> { seen.set(None).unwrap().roots().iter().map(|root| root.place.clone()).collect() };
-    watched.until("what there is", |seen| places(seen) == [one.clone()]);
+    watched.until("initial state", |seen| places(seen) == [one.clone()]);
     let two = stage.make("src/two/docs");
     let news = watched.until("another one", |seen| places(seen) == [one.clone(), two.clone()]);
     assert!(matches!(news.as_slice(), [News::Became { .. }]), "{news:?}");
@@ -116,5 +116,5 @@ fn what_a_saved_pattern_matches_is_followed() {
     watched.until("one is gone", |seen| places(seen) == [two.clone()]);
     fs::remove_dir_all(&two).unwrap();
     watched.until_states("both are gone", &["missing"]);
-    assert!(watched.seen.set(None).unwrap().names_any(), "what is saved is not forgotten");
+    assert!(watched.seen.set(None).unwrap().names_any(), "the saved pattern is kept");
 }

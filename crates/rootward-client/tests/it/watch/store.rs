@@ -1,4 +1,4 @@
-//! What becomes of the store.
+//! Changes to the store.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -20,7 +20,7 @@ fn access(seen: &Seen) -> Vec<Access> {
 fn a_store_that_comes_changes_and_goes() {
     let stage = Stage::new();
     let (one, two) = (stage.make("one"), stage.make("two"));
-    // Not even the directory of its directory is there.
+    // Not even the parent of its directory exists.
     let mut watched = stage.watch(BY_EVENTS);
     assert!(watched.seen.roots.is_empty() && watched.seen.kept.is_some());
     let log = AuditLines::new(Vec::new());
@@ -70,7 +70,7 @@ fn a_store_that_is_a_link() {
     let other = fs::read_to_string(&real).unwrap() + &format!("[[root]]\npath = '{}'\n", two.display());
     fs::write(real.with_extension("new"), &other).unwrap();
     fs::rename(real.with_extension("new"), &real).unwrap();
-    watched.until_states("replaced where it lies", &["shared", "shared"]);
+    watched.until_states("the target was replaced", &["shared", "shared"]);
     let elsewhere = stage.make("elsewhere").join("roots.toml");
     fs::write(&elsewhere, "version = 1\n").unwrap();
     symlink(&elsewhere, file.with_extension("link")).unwrap();
@@ -86,7 +86,7 @@ fn a_damaged_store_keeps_the_last_good_state() {
     let root = stage.make("root");
     stage.save(&[(&root, "restrict = [{ pattern = '*.pem' }]")]);
     let mut watched = stage.watch(BY_EVENTS);
-    watched.until_states("what there is", &["shared"]);
+    watched.until_states("initial state", &["shared"]);
     let closed = |seen: &Seen| seen.closed().unwrap().len();
     assert_eq!(closed(&watched.seen), 1);
     stage.save_text("version = 1\n[[root]]\npath = 1\n");
@@ -95,13 +95,13 @@ fn a_damaged_store_keeps_the_last_good_state() {
     let StoreError::Damaged { file, mistake } = &**error else { panic!("{error}") };
     assert_eq!((file.as_path(), mistake.line, mistake.column), (stage.store().file(), 3, 8));
     assert_eq!((watched.seen.set(None).unwrap().len(), closed(&watched.seen)), (1, 1));
-    // What it said is still looked for on disk.
+    // The last good roots are still checked on disk.
     fs::remove_dir(&root).unwrap();
     watched.until_states("gone meanwhile", &["missing"]);
     fs::create_dir(&root).unwrap();
     watched.until_states("back meanwhile", &["shared"]);
     stage.save_text("version = 1\n[[root]]\n");
-    let news = watched.until("damaged otherwise", |seen| {
+    let news = watched.until("damaged in another way", |seen| {
         seen.trouble.as_ref().is_some_and(|trouble| trouble.to_string().contains("missing key"))
     });
     assert!(matches!(news.as_slice(), [News::Damaged(_)]), "{news:?}");
@@ -123,17 +123,17 @@ fn a_store_that_is_damaged_from_the_start() {
     assert!(watched.seen.trouble.is_none());
 }
 
-/// What is closed below a root that a link was put for is closed where the link leads, wherever that is by now.
+/// If a link replaces a root, the root's restrictions also apply at the link's current target.
 #[test]
-fn what_is_closed_follows_a_link() {
+fn restrictions_follow_a_link() {
     let stage = Stage::new();
     let (one, two, root) = (stage.make("one"), stage.make("two"), stage.path("root"));
     symlink(&one, &root).unwrap();
     stage.save(&[(&root, "restrict = [{ pattern = 'x' }]")]);
     let mut watched = stage.watch(BY_EVENTS);
     let same = |seen: &Seen| {
-        let told = |rules: Vec<rootward_core::Restriction>| format!("{rules:?}");
-        told(seen.closed().unwrap()) == told(seen.kept.as_ref().unwrap().closed_ambient(Resolver::detect()).unwrap())
+        let text = |rules: Vec<rootward_core::Restriction>| format!("{rules:?}");
+        text(seen.closed().unwrap()) == text(seen.kept.as_ref().unwrap().closed_ambient(Resolver::detect()).unwrap())
     };
     assert!(same(&watched.seen) && watched.seen.closed().unwrap().len() == 2);
     fs::remove_file(&root).unwrap();

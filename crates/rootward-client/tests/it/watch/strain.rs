@@ -1,4 +1,4 @@
-//! Storms, bounds, and the end.
+//! Many events, the limit on watches, and the end of a watch.
 
 use std::fs;
 use std::sync::Arc;
@@ -10,27 +10,27 @@ use rootward_client::watch::{Options, Unwatched, Watching};
 use super::{BY_EVENTS, PATIENCE, Stage};
 
 #[test]
-fn a_storm_is_seen_through() {
+fn a_storm_of_events_does_not_postpone_the_rescan_forever() {
     let stage = Stage::new();
     let (root, aside) = (stage.make("root"), stage.path("aside"));
     stage.save(&[(&root, "")]);
     let mut watched = stage.watch(BY_EVENTS);
-    watched.until_states("what there is", &["shared"]);
-    // At least ten thousand events, and on until something was told: a storm does not put off the look for ever.
+    watched.until_states("initial state", &["shared"]);
+    // At least ten thousand events, until a change is reported: a storm must not postpone the rescan forever.
     let begun = Instant::now();
-    let mut told = None;
+    let mut change = None;
     for number in 0.. {
         fs::rename(&root, &aside).unwrap();
         fs::create_dir(&root).unwrap();
         fs::remove_dir(&root).unwrap();
         fs::rename(&aside, &root).unwrap();
-        told = told.or_else(|| watched.changes.try_recv().ok());
-        if number >= 2_500 && told.is_some() {
+        change = change.or_else(|| watched.changes.try_recv().ok());
+        if number >= 2_500 && change.is_some() {
             break;
         }
-        assert!(begun.elapsed() < PATIENCE, "nothing was told");
+        assert!(begun.elapsed() < PATIENCE, "no change was reported");
     }
-    let (seen, _) = told.unwrap();
+    let (seen, _) = change.unwrap();
     watched.seen = seen;
     fs::rename(&root, &aside).unwrap();
     fs::write(stage.path("last"), "").unwrap();
@@ -39,22 +39,22 @@ fn a_storm_is_seen_through() {
 }
 
 #[test]
-fn what_is_beyond_the_bound_is_looked_at() {
+fn places_beyond_the_watch_limit_are_polled() {
     let stage = Stage::new();
     let (one, two) = (stage.make("one/root"), stage.make("two/root"));
     stage.save(&[(&one, ""), (&two, "")]);
     let poll = Duration::from_millis(30);
     let mut watched = stage.watch(Options { most_watches: 2, poll, ..BY_EVENTS });
-    watched.until_states("what there is", &["shared", "shared"]);
-    let Watching::Polling { every, places, why } = watched.seen.watching.clone() else { panic!("it says so") };
+    watched.until_states("initial state", &["shared", "shared"]);
+    let Watching::Polling { every, places, why } = watched.seen.watching.clone() else { panic!("not polling") };
     assert!((every, why) == (poll, Unwatched::Bound(2)) && places >= 3, "{:?}", watched.seen.watching);
     fs::remove_dir(&two).unwrap();
-    watched.until_states("beyond the bound", &["shared", "missing"]);
+    watched.until_states("beyond the limit", &["shared", "missing"]);
     fs::remove_dir(&one).unwrap();
-    watched.until_states("beyond it, too", &["missing", "missing"]);
+    watched.until_states("also within the limit", &["missing", "missing"]);
     stage.save(&[]);
-    watched.until_states("what is watched", &[]);
-    // With fewer to watch the bound may do.
+    watched.until_states("no roots left", &[]);
+    // With fewer places to watch, the limit is high enough.
     let enough = stage.top.ancestors().count() + 8;
     let mut watched = stage.watch(Options { most_watches: enough, ..BY_EVENTS });
     assert_eq!(watched.seen.watching, Watching::Events);
@@ -66,7 +66,7 @@ fn what_is_beyond_the_bound_is_looked_at() {
 }
 
 #[test]
-fn it_ends_with_its_value() {
+fn the_watch_ends_when_its_value_is_dropped() {
     let stage = Stage::new();
     stage.save(&[(&stage.make("root"), "")]);
     for leave in [false, true] {
@@ -82,10 +82,10 @@ fn it_ends_with_its_value() {
             let _ = sender.send(());
         });
         ended.recv_timeout(PATIENCE).unwrap();
-        // What the thread held is released; the caller that left did not wait for that.
+        // The thread releases what it holds; `leave` does not wait for that.
         let begun = Instant::now();
         while leave && Arc::strong_count(&watched.token) > 1 {
-            assert!(begun.elapsed() < PATIENCE, "the thread goes on");
+            assert!(begun.elapsed() < PATIENCE, "the thread still runs");
             std::thread::sleep(Duration::from_millis(5));
         }
         assert_eq!(Arc::strong_count(&watched.token), 1);

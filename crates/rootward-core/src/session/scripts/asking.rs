@@ -53,7 +53,7 @@ fn a_failure_before_any_root_falls_back_and_is_retried() {
 }
 
 #[test]
-fn a_session_nobody_uses_is_not_asked_again() {
+fn an_unused_session_is_not_asked_again() {
     check(
         "",
         "
@@ -127,7 +127,7 @@ fn a_burst_is_one_question() {
 }
 
 #[test]
-fn without_debounce_the_question_is_put_at_once() {
+fn without_debounce_the_client_is_asked_at_once() {
     let policy = Policy { debounce: Duration::ZERO, ..Policy::default() };
     play(
         policy,

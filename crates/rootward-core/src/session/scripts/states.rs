@@ -44,7 +44,7 @@ fn ready_is_by_mode() {
 
 #[test]
 fn usable_is_judged_before_the_ceiling() {
-    // There are no roots before and after, so the generation stays; the state shows what happened.
+    // There are no roots before or after the answer, so the generation stays the same; only the state changes.
     check(
         "ceiling=/a saved=/s",
         "

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rootward_core::Guard;
 
 use super::PathMap;
-use crate::in_roots::{filled_in, has_template};
+use crate::root_template::{filled_in, has_root_template};
 
 /// Directories of this machine and the server's names for them. `${root}` in a directory is the server's first root.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -32,7 +32,7 @@ impl PathPairs {
         // SECURITY: without a root, or with pairs that conflict for these roots, nothing maps and every path is
         // refused
         // (test: pairs_that_contradict_each_other_map_nothing)
-        if places.is_empty() && self.0.iter().any(|(from, _)| has_template(from)) {
+        if places.is_empty() && self.0.iter().any(|(from, _)| has_root_template(from)) {
             return Some(PathMap::default());
         }
         let pairs = self.0.iter().map(|(from, to)| (PathBuf::from(filled_in(from, &places)), to.clone()));

@@ -175,7 +175,7 @@ fn any_map() -> impl Strategy<Value = PathMap> {
 
 proptest! {
     #[test]
-    fn what_maps_comes_back(map in any_map(), path in directory()) {
+    fn mapped_paths_map_back(map in any_map(), path in directory()) {
         if let Some(text) = map.to_child(Path::new(&path)) {
             prop_assert_eq!(map.to_host(&text), Some(PathBuf::from(&path)), "{} in {:?}", text, map);
         }

@@ -41,9 +41,9 @@ fn the_ids_of_open_questions_have_a_bounded_length() {
     assert!(!play.ask(&json!("x".repeat(2 << 20))));
 }
 
-/// Refusals are not kept either for a server that asks but does not read.
+/// A server that asks but never reads must not make Rootward keep its refusals in memory.
 #[test]
-fn a_server_that_does_not_read_is_not_answered_without_end() {
+fn unread_refusals_to_a_server_are_bounded() {
     let mut play = Play::begun(Change::NewChild, Client::WithRoots);
     for id in 0..1000 {
         play.ask(&json!(id));
@@ -57,9 +57,9 @@ fn a_server_that_does_not_read_is_not_answered_without_end() {
     assert!(unread < 12 << 20, "{unread}");
 }
 
-/// A modern client answers questions in a result with all of its roots, so no request for roots may reach it.
+/// A modern client answers the questions in a result with all of its roots, so no request for roots may reach it.
 #[test]
-fn a_question_for_roots_that_reads_two_ways_reaches_no_client() {
+fn an_ambiguous_request_for_roots_reaches_no_client() {
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {},

@@ -6,7 +6,7 @@ use super::super::Change;
 use super::{Client, Play};
 
 #[test]
-fn a_request_that_waits_and_is_cancelled_is_gone() {
+fn a_cancelled_waiting_request_is_dropped() {
     let mut play = Play::begun(Change::NewChild, Client::WithRoots);
     play.client(&json!({"method": "notifications/roots/list_changed"}));
     play.read(1, "project/file.txt");
@@ -20,7 +20,7 @@ fn a_request_that_waits_and_is_cancelled_is_gone() {
 }
 
 #[test]
-fn a_request_under_way_is_cancelled_where_it_is() {
+fn a_running_request_is_cancelled_at_its_own_server() {
     let mut play = Play::begun(Change::NewChild, Client::WithRoots);
     play.client(&json!({"id": 1, "method": "x"}));
     play.client(&json!({"method": "notifications/roots/list_changed"}));
@@ -29,13 +29,13 @@ fn a_request_under_way_is_cancelled_where_it_is() {
     play.greet(3);
     play.given(2);
     play.given(3);
-    assert!(!play.is_let_end(2), "it owes an answer");
+    assert!(!play.is_told_to_end(2), "it owes an answer");
     play.client_bytes(b"{\"method\":\"notifications/cancelled\", \"params\":{\"requestId\":1,\"new\":1.0}}\n");
     // The old server gets the cancellation, and has nothing else to do.
     assert_eq!(play.given_text(2), [r#"{"method":"notifications/cancelled", "params":{"requestId":1,"new":1.0}}"#]);
     assert_eq!(play.given(3), Vec::<serde_json::Value>::new());
     play.settle();
-    assert!(play.is_let_end(2), "nobody awaits anything of it");
+    assert!(play.is_told_to_end(2), "nobody waits for its answer");
 }
 
 /// Ids can be spelled in two ways, and servers may know requests that Rootward does not.
@@ -59,7 +59,7 @@ fn initialize_cannot_be_cancelled() {
 }
 
 #[test]
-fn a_server_takes_its_own_questions_back_under_whatever_id_they_went() {
+fn a_server_cancels_its_questions_whatever_id_the_client_saw() {
     let mut play = Play::begun(Change::NewChild, Client::WithRoots);
     play.client(&json!({"id": 7, "method": "x"}));
     play.child(2, &json!({"id": 1, "method": "sampling/createMessage"}));
@@ -105,7 +105,7 @@ fn answers_find_the_server_that_asked() {
 
 /// A replaced server ends once it owes nothing, even if the last message came from the client.
 #[test]
-fn a_replaced_server_ends_after_the_clients_last_word() {
+fn a_replaced_server_ends_after_the_clients_last_answer() {
     let mut play = Play::begun(Change::NewChild, Client::WithRoots);
     play.child(2, &json!({"id": 1, "method": "sampling/createMessage"}));
     play.client(&json!({"method": "notifications/roots/list_changed"}));
@@ -116,9 +116,9 @@ fn a_replaced_server_ends_after_the_clients_last_word() {
     play.share(&["other"]);
     play.greet(3);
     play.given(2);
-    assert!(!play.is_let_end(2));
+    assert!(!play.is_told_to_end(2));
     play.client(&json!({"id": 1, "result": {}}));
     assert_eq!(play.given(2).len(), 1);
     play.settle();
-    assert!(play.is_let_end(2));
+    assert!(play.is_told_to_end(2));
 }

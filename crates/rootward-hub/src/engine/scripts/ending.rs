@@ -7,7 +7,7 @@ use super::{Ceiling, Client, Play};
 
 /// `printf … | rootward wrap -- server`: the client sends everything before it reads an answer.
 #[test]
-fn a_client_that_says_everything_at_once_is_answered() {
+fn a_client_that_sends_everything_at_once_is_answered() {
     for client in [Client::WithRoots, Client::WithoutRoots] {
         let mut play = Play::new(Change::NewChild, Ceiling::None);
         let capabilities = if client == Client::WithRoots { json!({"roots": {}}) } else { json!({}) };
@@ -32,7 +32,7 @@ fn a_client_that_says_everything_at_once_is_answered() {
 
 /// Nobody is left to name the roots, so nothing waits for them.
 #[test]
-fn questions_to_a_client_that_is_gone_are_not_waited_for() {
+fn nothing_waits_for_a_client_that_is_gone() {
     let mut play = Play::new(Change::NewChild, Ceiling::None);
     play.begin(Client::WithRoots);
     play.read(2, "project/file.txt");
@@ -51,7 +51,7 @@ fn questions_to_a_client_that_is_gone_are_not_waited_for() {
 
 /// A server that exits when its input ends is not restarted, unless a message waits.
 #[test]
-fn nobody_is_started_for_a_client_that_is_gone() {
+fn no_server_is_started_for_a_client_that_is_gone() {
     let mut play = Play::begun(Change::NewChild, Client::WithoutRoots);
     play.client(&json!({"id": 1, "method": "x"}));
     play.started();

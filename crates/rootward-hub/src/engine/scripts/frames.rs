@@ -7,7 +7,7 @@ use super::{Client, LIMIT, Play};
 use rootward_protocol::frame::{Awaited, Found, TooLong};
 
 #[test]
-fn what_rootward_does_not_know_passes_byte_for_byte_and_in_order() {
+fn unknown_messages_pass_byte_for_byte_and_in_order() {
     let mut play = Play::begun(Change::NewChild, Client::WithoutRoots);
     play.given(1);
     let lines = [
@@ -69,7 +69,7 @@ fn a_large_answer_passes_and_a_large_list_is_learned_from() {
 }
 
 #[test]
-fn lines_that_are_no_messages_are_answered_and_the_session_goes_on() {
+fn invalid_lines_get_errors_and_the_session_continues() {
     let mut play = Play::begun(Change::NewChild, Client::WithoutRoots);
     play.client(&json!({"id": 1, "method": "tools/call", "params": {"name": "x"}}));
     play.list_tools(1);
@@ -129,7 +129,7 @@ fn a_large_answer_keeps_its_place_among_others() {
     for id in 1..=3 {
         let mut buffer = answer(id).into_bytes();
         play.child_found(1, Found::Alone(&mut buffer));
-        assert_eq!(buffer.is_empty(), id == 1, "it is taken where nothing waits");
+        assert_eq!(buffer.is_empty(), id == 1, "the buffer is taken if nothing else waits");
         play.child(1, &json!({"method": "n", "params": id}));
         expected.extend([answer(id), json!({"method": "n", "params": id}).to_string()]);
     }
@@ -138,9 +138,9 @@ fn a_large_answer_keeps_its_place_among_others() {
     assert_eq!(play.heard(), Vec::<Value>::new(), "everything was answered");
 }
 
-/// A truncated answer is an error, however it began.
+/// Even if the part that arrived is valid.
 #[test]
-fn a_large_answer_that_breaks_off_is_an_error() {
+fn a_truncated_large_answer_is_an_error() {
     let mut play = Play::begun(Change::NewChild, Client::WithoutRoots);
     for id in 1..=2 {
         play.client(&json!({"id": id, "method": "x"}));
@@ -157,7 +157,7 @@ fn a_large_answer_that_breaks_off_is_an_error() {
 }
 
 #[test]
-fn a_large_answer_hides_no_other_message() {
+fn a_large_answer_cannot_hide_another_message() {
     let mut play = Play::begun(Change::NewChild, Client::WithoutRoots);
     let filler = "x".repeat(1 << 17);
     for (id, hides) in [(1, " "), (2, "\r")] {
@@ -177,7 +177,7 @@ fn a_large_answer_hides_no_other_message() {
     }
 }
 
-/// Whatever its size, a frame that is ambiguous or not JSON reaches neither side.
+/// A frame that is ambiguous or not JSON reaches neither side, whatever its size.
 #[test]
 fn a_large_frame_is_read_like_any_other() {
     for size in [10, 1 << 16, 1 << 21] {
@@ -254,7 +254,7 @@ fn a_large_frame_with_a_long_id_is_read_whole() {
 
 /// Other output that a server prints between messages, and answers that are too long.
 #[test]
-fn noise_is_left_out_and_long_answers_are_errors() {
+fn noise_is_dropped_and_long_answers_are_errors() {
     let mut play = Play::begun(Change::NewChild, Client::WithoutRoots);
     for id in 1..=2 {
         play.client(&json!({"id": id, "method": "x"}));
@@ -308,12 +308,12 @@ fn an_id_may_come_back_in_another_spelling() {
     play.share(&["other"]);
     play.greet(3);
     play.settle();
-    assert!(play.is_let_end(2));
+    assert!(play.is_told_to_end(2));
     play.ended(2);
     assert_eq!(play.heard().iter().filter(|message| message.get("error").is_some()).count(), 0);
 }
 
-/// The first call leaves once it is audited; the second names no path and would not have to wait.
+/// The first call is sent once it is audited. The second names no path, so it would not have to wait.
 #[test]
 fn a_call_does_not_overtake_one_that_is_being_recorded() {
     let mut play = Play::recorded();
@@ -332,10 +332,10 @@ fn a_call_does_not_overtake_one_that_is_being_recorded() {
 }
 
 #[test]
-fn a_child_that_was_let_go_is_not_wanted() {
+fn output_of_a_replaced_child_is_dropped() {
     let mut play = Play::begun(Change::NewChild, Client::WithRoots);
     let (first, second) = (play.id(1), play.id(2));
-    // It has read what it was sent.
+    // The first child has read everything.
     play.given(1);
     play.settle();
     assert!(!play.session().wants(first) && play.session().wants(second));

@@ -59,7 +59,7 @@ fn standard() -> Arc<Restrictions> {
 }
 
 #[test]
-fn other_saved_roots_take_another_server() {
+fn other_saved_roots_start_another_server() {
     let restrictions = standard();
     let mut play = Play::new(Change::NewChild, Ceiling::None);
     play.save(&["project"], &restrictions);
@@ -79,7 +79,7 @@ fn other_saved_roots_take_another_server() {
     assert_eq!(play.calls(2), [4]);
     assert_eq!(play.refused(3), Some(json!("outside_roots")));
     play.child(1, &json!({"id": 1, "result": {}}));
-    assert!(play.is_let_end(1), "what was taken back is not left to the old server");
+    assert!(play.is_told_to_end(1), "the old server must not keep the removed root");
     // Everything is removed.
     play.save(&[], &restrictions);
     play.read(5, "other/file.txt");
@@ -89,7 +89,7 @@ fn other_saved_roots_take_another_server() {
 }
 
 #[test]
-fn what_is_closed_meanwhile_is_closed() {
+fn a_path_closed_during_the_session_is_refused() {
     let mut play = Play::new(Change::NewChild, Ceiling::None);
     play.save(&["project"], &standard());
     play.begin(Client::WithoutRoots);
@@ -97,7 +97,7 @@ fn what_is_closed_meanwhile_is_closed() {
     assert_eq!((play.calls(1), play.started()), (vec![1], Vec::new()));
     let closed = Restriction::below(&place(&play.directory, "project"), "file.txt", Closed::Entirely).unwrap();
     play.save(&["project"], &Arc::new(Restrictions::new(vec![closed])));
-    assert_eq!(play.started(), [2], "the kernel holds the old one to what was closed before");
+    assert_eq!(play.started(), [2], "the kernel enforces only the old restrictions on the old server");
     play.read(2, "project/file.txt");
     play.greet(2);
     assert_eq!(play.calls(2), [0_u64; 0]);
@@ -105,7 +105,7 @@ fn what_is_closed_meanwhile_is_closed() {
 }
 
 #[test]
-fn a_child_of_a_modern_client_goes_with_the_roots_that_were_taken_back() {
+fn a_modern_clients_child_ends_when_its_roots_are_removed() {
     let restrictions = standard();
     let mut play = Play::new(Change::NewChild, Ceiling::None);
     play.save(&["project", "other"], &restrictions);
@@ -115,7 +115,7 @@ fn a_child_of_a_modern_client_goes_with_the_roots_that_were_taken_back() {
     assert_eq!(play.calls(*first), [1]);
     play.child(*first, &json!({"id": 1, "result": {"resultType": "complete"}}));
     play.save(&["project"], &restrictions);
-    assert!(play.is_let_end(*first), "nobody has asked anything, and it is gone all the same");
+    assert!(play.is_told_to_end(*first), "it ends even without a new request");
     assert!(!play.session().links[0].children.contains_key(first));
     play.read_modern(2, "other/file.txt");
     play.read_modern(3, "project/file.txt");
@@ -126,7 +126,7 @@ fn a_child_of_a_modern_client_goes_with_the_roots_that_were_taken_back() {
 }
 
 #[test]
-fn what_is_closed_meanwhile_is_closed_to_modern_clients() {
+fn a_path_closed_during_the_session_is_refused_to_modern_clients() {
     let mut play = Play::new(Change::NewChild, Ceiling::None);
     play.save(&["project"], &standard());
     play.read_modern(1, "project/file.txt");
@@ -143,7 +143,7 @@ fn what_is_closed_meanwhile_is_closed_to_modern_clients() {
 
 /// The call waits for the list of tools, and its root is removed in the meantime.
 #[test]
-fn a_modern_call_that_waits_is_decided_by_what_is_given_by_then() {
+fn a_waiting_modern_call_is_decided_by_the_current_roots() {
     let restrictions = standard();
     let mut play = Play::new(Change::NewChild, Ceiling::None);
     play.save(&["project", "other"], &restrictions);
@@ -163,7 +163,7 @@ fn a_modern_call_that_waits_is_decided_by_what_is_given_by_then() {
 /// The last request did not send its roots, so the client's current roots are unknown, and its child's roots are no
 /// longer allowed.
 #[test]
-fn a_child_goes_with_what_was_taken_back_whatever_the_last_request_said() {
+fn a_child_ends_when_its_roots_are_removed_whatever_the_last_request_said() {
     let restrictions = standard();
     let mut play = Play::new(Change::NewChild, Ceiling::None);
     play.save(&["project", "other"], &restrictions);
@@ -179,7 +179,7 @@ fn a_child_goes_with_what_was_taken_back_whatever_the_last_request_said() {
     play.given(1);
     play.child(1, &json!({"id": 2, "result": {"resultType": "complete", "tools": []}}));
     play.save(&["project"], &restrictions);
-    assert!(play.is_let_end(1), "{:?}", play.seen);
+    assert!(play.is_told_to_end(1), "{:?}", play.seen);
 }
 
 /// Rootward answers such a request by sending the call again.

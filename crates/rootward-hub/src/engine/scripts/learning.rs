@@ -1,4 +1,4 @@
-//! A server is asked what it offers before the roots are known: by a learner, or not at all.
+//! What a server offers, before the roots are known: a learner finds out, or Rootward answers without it.
 
 use serde_json::{Value, json};
 
@@ -70,7 +70,7 @@ fn a_learner_tells_what_the_server_offers_and_ends() {
     play.learn(r#"{"capabilities":{"tools":{},"resources":{}}}"#);
     let asked = play.answer_lists(1, |_| json!({"tools": [{"name": "a"}], "resources": []}));
     assert_eq!(asked, ["tools/list", "resources/list", "resources/templates/list"]);
-    assert!(play.is_let_end(1) && play.seen.contains(&Seen::Kill(1)));
+    assert!(play.is_told_to_end(1) && play.seen.contains(&Seen::Kill(1)));
     play.heard();
     // The lists are known at once, before the roots are.
     play.client(&json!({"id": 1, "method": "tools/list"}));
@@ -88,7 +88,7 @@ fn the_learner_is_gone_before_the_server_starts() {
     let list = json!({"id": question["id"], "result": {"tools": []}}).to_string();
     play.child_found(1, rootward_protocol::frame::Found::Among(list.as_bytes()));
     play.feed(Event::Tick);
-    assert!(play.is_let_end(1) && play.started().is_empty(), "its process may still run");
+    assert!(play.is_told_to_end(1) && play.started().is_empty(), "its process may still run");
     play.settle();
     assert_eq!(play.started(), [2]);
 }
@@ -104,7 +104,7 @@ fn a_learner_that_lists_too_slowly_is_not_waited_for() {
     assert_eq!(play.started(), [2]);
 }
 
-/// It ends because it has no directory, never answers, or cannot even be started: the client does not notice.
+/// The learner ends because it has no directory, never answers, or cannot be started. The client does not notice.
 #[test]
 fn a_failing_learner_is_not_an_error() {
     let ends: [fn(&mut Play); 3] = [
@@ -145,7 +145,7 @@ fn a_failing_learner_is_not_an_error() {
 }
 
 #[test]
-fn a_program_that_does_not_exist_is_said_at_once() {
+fn a_missing_program_is_reported_at_once() {
     let mut play = Play::with_learner();
     play.feed(Event::NotStarted(play.id(1), &Failure::new("there is no such program"), Hope::None));
     assert_eq!(play.heard()[0]["error"]["message"], "there is no such program");
@@ -153,7 +153,7 @@ fn a_program_that_does_not_exist_is_said_at_once() {
 }
 
 #[test]
-fn a_list_that_was_empty_for_want_of_a_server_is_announced() {
+fn a_list_that_was_empty_without_a_server_is_announced_later() {
     let mut play = Play::with_learner();
     play.ended(1);
     play.improvised();
@@ -174,7 +174,7 @@ fn a_list_that_was_empty_for_want_of_a_server_is_announced() {
 
 /// Hosts wait five seconds for a list.
 #[test]
-fn a_list_waits_for_a_server_that_starts_but_not_for_ever() {
+fn a_list_waits_for_a_server_that_starts_but_not_forever() {
     let mut play = Play::with_learner();
     play.ended(1);
     play.improvised();
@@ -187,7 +187,7 @@ fn a_list_waits_for_a_server_that_starts_but_not_for_ever() {
 }
 
 #[test]
-fn a_server_of_an_older_revision_goes_on_and_one_of_a_newer_one_is_remembered() {
+fn an_older_revision_continues_and_a_newer_one_is_remembered() {
     for (revision, goes_on) in [("2024-11-05", true), ("2025-06-18", true), ("2025-11-25", false)] {
         let mut play = Play::with_learner();
         play.ended(1);
@@ -208,7 +208,7 @@ fn a_server_of_an_older_revision_goes_on_and_one_of_a_newer_one_is_remembered() 
 }
 
 #[test]
-fn a_learner_reaches_the_client_with_its_answers_alone() {
+fn only_the_answers_of_a_learner_reach_the_client() {
     let mut play = Play::with_learner();
     play.child(1, &json!({"method": "notifications/message", "params": {"data": "x"}}));
     play.child(1, &json!({"id": "q", "method": "sampling/createMessage"}));
@@ -228,9 +228,9 @@ fn a_client_without_roots_is_answered_by_the_server_itself() {
     assert_eq!(play.given_methods(1), [r#"initialize "i""#, "notifications/initialized null", "x 1"]);
 }
 
-/// A host tries the modern era first: a server that does not know it is not asked twice.
+/// A host tries the modern era first. A server that does not know that era is not asked twice.
 #[test]
-fn a_server_that_refuses_to_be_discovered_is_remembered_as_legacy() {
+fn a_server_that_rejects_discovery_is_remembered_as_legacy() {
     let mut play = Play::new(Change::NewChild, Ceiling::None);
     let meta = modern();
     let discover = json!({"id": "d", "method": "server/discover", "params": {"_meta": meta}});
@@ -252,7 +252,7 @@ fn a_server_that_refuses_to_be_discovered_is_remembered_as_legacy() {
 }
 
 #[test]
-fn a_learner_that_is_late_with_the_modern_era_is_asked_in_the_legacy_one() {
+fn a_learner_that_answers_discovery_too_late_is_asked_as_legacy() {
     let mut play = Play::new(Change::NewChild, Ceiling::None);
     let meta = modern();
     play.client(&json!({"id": "d", "method": "server/discover", "params": {"_meta": meta}}));
@@ -260,12 +260,13 @@ fn a_learner_that_is_late_with_the_modern_era_is_asked_in_the_legacy_one() {
     assert_eq!(play.heard()[0]["error"]["code"], -32601);
     play.client(&hello("2025-11-25"));
     play.child(1, &json!({"id": "d", "result": {}}));
-    assert!(play.heard().is_empty(), "a late answer is nobody's");
+    assert!(play.heard().is_empty(), "a late answer is dropped");
     play.learn(r#"{"capabilities":{}}"#);
     assert_eq!(play.heard()[0]["id"], "i");
 }
 
-/// Claude Code waits three seconds for the answer, then begins with `initialize`. Such a server must not be remembered by the wrong answer.
+/// Claude Code waits three seconds for the answer, then begins with `initialize`. The late answer must not be cached
+/// as the one to `initialize`.
 #[test]
 fn a_late_answer_to_discovery_is_not_remembered_for_initialize() {
     let mut play = Play::new(Change::NewChild, Ceiling::None);
@@ -299,13 +300,13 @@ fn a_modern_call_without_paths_asks_for_roots() {
     again["inputResponses"] = json!({"rootward.dev/roots": {"roots": [{"uri": play.uri("project")}]}});
     play.client(&json!({"id": 3, "method": "tools/call", "params": again}));
     play.settle();
-    assert!(play.is_let_end(1));
+    assert!(play.is_told_to_end(1));
     assert_eq!(play.started(), [1, 2]);
 }
 
-/// If it were stopped during a download, the real start would begin it again.
+/// If it were stopped during a download, the real start would download everything again.
 #[test]
-fn a_learner_that_fetches_the_server_may_go_on() {
+fn a_learner_may_finish_downloading_the_server() {
     let mut play = Play::fetching();
     play.client(&hello("2025-06-18"));
     play.pass(20_100);
@@ -314,12 +315,12 @@ fn a_learner_that_fetches_the_server_may_go_on() {
     play.client(&json!({"id": 1, "method": "tools/list"}));
     play.pass(10_000);
     assert_eq!(play.heard().last().unwrap()["result"], json!({"tools": []}));
-    assert!(!play.is_let_end(1) && play.started() == [1]);
+    assert!(!play.is_told_to_end(1) && play.started() == [1]);
     play.child(1, &json!({"id": "i", "result": serde_json::from_str::<Value>(WITH_TOOLS).unwrap()}));
     assert!(play.heard().is_empty(), "the client has its answer");
     play.answer_lists(1, |_| json!({"tools": [{"name": "a"}]}));
     assert_eq!(play.heard()[0]["method"], "notifications/tools/list_changed");
-    assert!(play.is_let_end(1) && play.started() == [2]);
+    assert!(play.is_told_to_end(1) && play.started() == [2]);
     // But not forever.
     let mut play = Play::fetching();
     play.client(&hello("2025-06-18"));
@@ -327,18 +328,18 @@ fn a_learner_that_fetches_the_server_may_go_on() {
     play.improvised();
     play.share(&["project"]);
     play.pass(60_100);
-    assert!(play.is_let_end(1) && play.started() == [1, 2]);
+    assert!(play.is_told_to_end(1) && play.started() == [1, 2]);
 }
 
-/// An error may only mean that it has no directory.
+/// An error may just mean that the learner has no directory.
 #[test]
-fn a_learner_that_refuses_to_begin_is_answered_for() {
+fn rootward_answers_for_a_learner_that_rejects_initialize() {
     for (code, is_passed_on) in [(-32603, false), (-32000, false), (-32602, true)] {
         let mut play = Play::with_learner();
         play.child(1, &json!({"id": "i", "error": {"code": code, "message": "no directory"}}));
         let heard = play.heard();
         assert_eq!(heard[0].get("error").is_some(), is_passed_on, "{heard:?}");
-        assert_eq!(play.is_let_end(1), !is_passed_on);
+        assert_eq!(play.is_told_to_end(1), !is_passed_on);
         if is_passed_on {
             play.client(&hello("2025-03-26"));
             assert!(play.given_methods(1).contains(&"initialize \"i\"".to_owned()), "the client begins again");
@@ -346,7 +347,7 @@ fn a_learner_that_refuses_to_begin_is_answered_for() {
     }
     let mut play = Play::with_learner();
     play.child_text(1, r#"{"id":"i","result":{"a":1,"a":2},"result":{}}"#);
-    assert!(play.heard()[0]["result"]["capabilities"]["tools"].is_object() && play.is_let_end(1));
+    assert!(play.heard()[0]["result"]["capabilities"]["tools"].is_object() && play.is_told_to_end(1));
 }
 
 /// A container is not stopped with the program that started it.
@@ -370,7 +371,7 @@ fn a_modern_list_that_a_learner_never_answers_is_an_error() {
     play.pass(20_100);
     let heard = play.heard();
     assert_eq!((heard.len(), &heard[0]["id"], heard[0].get("error").is_some()), (1, &json!(1), true), "{heard:?}");
-    // Nobody may answer its questions.
+    // A learner's question is an error, because nobody may answer it.
     play.client(&json!({"id": 3, "method": "tools/list", "params": {"_meta": meta}}));
     let asked = json!({"resultType": "input_required", "inputRequests": {"a": {"method": "elicitation/create"}}});
     play.child(1, &json!({"id": 3, "result": asked}));

@@ -161,7 +161,7 @@ fn no_server_sees_the_limits() {
 }
 
 #[test]
-fn messages_without_limits_pass_as_they_came() {
+fn messages_without_limits_pass_unchanged() {
     let mut play = Play::with_codex();
     let path = play.path("project/file.txt");
     for meta in

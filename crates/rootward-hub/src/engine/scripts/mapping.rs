@@ -32,7 +32,7 @@ fn call(play: &mut Play, arguments: &Value) -> Option<Value> {
 }
 
 #[test]
-fn a_path_is_decided_by_what_the_server_calls_it() {
+fn a_path_is_checked_under_the_servers_own_name() {
     let mut play = play(|_| {});
     for path in ["/projects", "/projects/a.txt", "/projects//src/./b", "file:///projects/a.txt"] {
         assert_eq!(call(&mut play, &json!({"path": path})), None, "{path}");
@@ -96,7 +96,7 @@ fn the_server_is_told_its_own_names() {
 }
 
 #[test]
-fn the_hub_has_its_own_way_to_say_that_something_is_not_a_path() {
+fn the_hint_of_a_hub_names_its_configuration() {
     let mut play = play(|rules| {
         rules.paths = PathPairs::default();
         rules.treated_by = TreatedBy::Configuration;

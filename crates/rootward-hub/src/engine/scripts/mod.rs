@@ -300,12 +300,12 @@ impl Play {
     /// Time passes, with a step whenever the engine wants one.
     fn pass(&mut self, milliseconds: u64) {
         let until = self.now + Duration::from_millis(milliseconds);
-        let mut looks = 0;
+        let mut steps = 0;
         while let Some(due) = self.engine.wakes_at().filter(|due| *due <= until) {
             self.now = due.max(self.now);
             self.settle();
-            looks += 1;
-            assert!(looks < 1000, "the engine never comes to rest: {due:?} at {:?}", self.now);
+            steps += 1;
+            assert!(steps < 1000, "the engine never comes to rest: {due:?} at {:?}", self.now);
         }
         self.now = until;
         self.settle();
@@ -332,7 +332,7 @@ impl Play {
     }
 
     /// Whether this server was told to end.
-    fn is_let_end(&self, number: u64) -> bool {
+    fn is_told_to_end(&self, number: u64) -> bool {
         self.seen.contains(&Seen::End(number))
     }
 

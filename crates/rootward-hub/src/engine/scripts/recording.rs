@@ -69,7 +69,7 @@ fn a_modern_record_names_the_client_of_each_request() {
 }
 
 #[test]
-fn places_are_on_record_and_words_are_not() {
+fn paths_are_audited_and_other_strings_are_not() {
     let mut play = ready();
     let mut check = |arguments: Value, expect: &[&str]| {
         play.client(&call(2, &arguments));
@@ -94,13 +94,13 @@ fn places_are_on_record_and_words_are_not() {
     check(json!({"uri": "https://example.org/a", "url": "data:image/png;base64,/9j/"}), &[]);
     check(json!({"path": "x".repeat(300)}), &[]);
     check(
-        json!({"message": "/etc is no path here", "path": "file.txt", "target": "es2020"}),
+        json!({"message": "/etc is not a path here", "path": "file.txt", "target": "es2020"}),
         &["allow `file.txt` project/file.txt in project"],
     );
 }
 
 #[test]
-fn refusals_are_on_record_whatever_was_refused() {
+fn every_refusal_is_audited() {
     let mut play = ready();
     for (key, text) in [
         ("path", "/etc/hosts".to_owned()),
@@ -118,7 +118,7 @@ fn refusals_are_on_record_whatever_was_refused() {
 
 /// The front fills in the process of the child that the entries are for.
 #[test]
-fn the_child_on_record_is_the_one_that_gets_the_call() {
+fn the_audited_child_is_the_one_that_gets_the_call() {
     let mut play = ready();
     let session = play.session;
     let text = call(2, &json!({"path": "file.txt"})).to_string();
@@ -144,5 +144,5 @@ fn step(play: &mut Play, event: Event<'_>) -> (MessageNumber, Entries) {
         Effect::Record(_, message, entries) => Some((message, entries)),
         _ => None,
     });
-    records.next().expect("something goes on record")
+    records.next().expect("an audit entry")
 }

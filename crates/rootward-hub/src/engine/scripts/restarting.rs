@@ -43,7 +43,7 @@ fn waiting_requests_get_an_error_when_the_server_ends() {
 
 /// The pauses between starts grow; calls in the meantime get errors after they have waited.
 #[test]
-fn a_server_that_always_ends_is_started_ever_more_seldom() {
+fn a_server_that_keeps_ending_is_restarted_less_and_less_often() {
     for client in [Client::WithoutRoots, Client::WithRoots] {
         let mut play = Play::new(Change::NewChild, Ceiling::None);
         play.begin(client);
@@ -68,9 +68,9 @@ fn a_server_that_always_ends_is_started_ever_more_seldom() {
     }
 }
 
-/// Nobody waits through the pauses: the client is told at once why the server does not run.
+/// Calls do not wait for the next restart: the client gets the reason at once.
 #[test]
-fn a_server_that_does_not_live_says_why() {
+fn a_call_to_a_server_that_keeps_ending_gets_the_reason() {
     let mut play = Play::new(Change::NewChild, Ceiling::None);
     play.begin(Client::WithRoots);
     play.share(&["project"]);
@@ -93,7 +93,7 @@ fn a_server_that_does_not_live_says_why() {
 
 /// A server that could not be replaced still has the old roots, so it gets no more calls.
 #[test]
-fn where_no_server_can_be_started_in_the_new_roots_calls_are_told_so() {
+fn calls_fail_if_no_server_can_be_started_with_the_new_roots() {
     let mut play = Play::begun(Change::NewChild, Client::WithRoots);
     play.client(&json!({"method": "notifications/roots/list_changed"}));
     play.pass(300);
@@ -123,9 +123,9 @@ fn where_no_server_can_be_started_in_the_new_roots_calls_are_told_so() {
     assert!(given.ends_with(&["x 8".to_owned(), "x 9".to_owned()]), "{given:?}");
 }
 
-/// The server for the new roots never runs: waiting calls are told so, and the engine does not poll all the time.
+/// The server for the new roots never runs: waiting calls get an error, and the engine does not poll constantly.
 #[test]
-fn calls_do_not_wait_for_ever_for_a_server_in_other_roots() {
+fn calls_do_not_wait_forever_for_a_server_with_new_roots() {
     let mut play = Play::begun(Change::NewChild, Client::WithRoots);
     play.client(&json!({"method": "notifications/roots/list_changed"}));
     play.pass(300);

@@ -144,7 +144,7 @@ fn a_removed_root_ends_a_server_whose_successor_is_slow() {
 }
 
 #[test]
-fn a_server_whose_roots_are_still_given_may_take_its_time() {
+fn a_server_whose_roots_remain_may_take_its_time() {
     for names in [&["project", "other"][..], &["other", "project"]] {
         let mut play = Play::working(Change::NewChild);
         play.change_roots(names);
@@ -164,13 +164,13 @@ fn a_server_whose_roots_are_still_given_may_take_its_time() {
 }
 
 #[test]
-fn a_server_that_finishes_in_time_is_let_end() {
+fn a_server_that_finishes_in_time_is_not_killed() {
     let mut play = Play::working(Change::NewChild);
     play.change_roots(&["other"]);
     play.greet(3);
     play.pass(3000);
     play.child(2, &json!({"id": 1, "result": {"late": true}}));
-    assert!(play.is_let_end(2) && !play.is_killed(2));
+    assert!(play.is_told_to_end(2) && !play.is_killed(2));
     play.pass(10_000);
     let heard = play.heard();
     assert_eq!(heard.iter().filter(|message| message["id"] == 1 && message.get("result").is_some()).count(), 1);

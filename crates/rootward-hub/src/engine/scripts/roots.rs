@@ -24,7 +24,7 @@ fn a_call_before_initialize_reaches_no_server() {
 }
 
 #[test]
-fn answers_about_roots_that_are_of_no_use() {
+fn unusable_answers_about_roots_refuse_calls() {
     let none = json!("no_roots");
     for (answer, expect) in [
         (json!({"result": {"roots": []}}), &none),
@@ -51,7 +51,7 @@ fn answers_about_roots_that_are_of_no_use() {
 
 /// With a ceiling, a client that names no roots is served in it. A client whose roots are all unusable is not.
 #[test]
-fn a_ceiling_stands_in_for_a_client_that_names_nothing() {
+fn the_ceiling_applies_to_a_client_that_names_no_roots() {
     for (answer, passes) in [
         (json!({"result": {"roots": []}}), true),
         (json!({"error": {"code": -32601, "message": "Method not found"}}), true),
@@ -100,7 +100,7 @@ fn a_client_that_never_names_its_roots_gets_lists_all_the_same() {
 }
 
 #[test]
-fn a_storm_of_changes_is_one_question_and_one_new_server() {
+fn many_changes_cause_one_question_and_one_new_server() {
     let mut play = Play::begun(Change::NewChild, Client::WithRoots);
     play.heard();
     play.started();
@@ -122,7 +122,7 @@ fn a_storm_of_changes_is_one_question_and_one_new_server() {
 
 /// A call that acts waits for the server with the roots, and so does an unknown list.
 #[test]
-fn a_call_without_paths_waits_for_the_server_in_the_roots() {
+fn a_call_without_paths_waits_for_the_server_with_the_roots() {
     let mut play = Play::new(Change::NewChild, Ceiling::None);
     play.begin(Client::WithRoots);
     play.client(&json!({"id": 2, "method": "tools/call", "params": {"name": "where"}}));
@@ -156,7 +156,8 @@ fn calls_wait_for_a_server_that_asks_for_its_roots() {
     assert_eq!(play.given_methods(2), ["tools/call 1"]);
 }
 
-/// A server asks later than calls wait for it: its first call comes first, once. From then on its own question does.
+/// A server asks for its roots after its first call has stopped waiting. This happens only once: at later starts, the
+/// call waits longer.
 #[test]
 fn the_first_call_of_a_server_that_asks_late_waits_at_its_next_start() {
     let mut play = Play::begun(Change::NewChild, Client::WithRoots);
@@ -164,7 +165,7 @@ fn the_first_call_of_a_server_that_asks_late_waits_at_its_next_start() {
     play.list_tools(2);
     play.pass(300);
     assert_eq!(play.given_methods(2), ["tools/call 1"]);
-    // Now it is known as silent, so its next start would not wait. It asks anyway, during a call.
+    // It is now known not to ask, so calls would not wait at its next start. It asks anyway, during a call.
     play.child(2, &json!({"id": "r", "method": "roots/list"}));
     play.given(2);
     let restart = |play: &mut Play, before: u64, call: u64| {
@@ -239,7 +240,7 @@ fn the_client_is_told_what_differs_from_the_first_handshake() {
 
 /// The same server is notified of other roots, if the first one is the same.
 #[test]
-fn a_server_that_needs_nothing_new_is_told() {
+fn a_server_with_the_same_first_root_is_notified() {
     let mut play = Play::begun(Change::Told, Client::WithRoots);
     play.given(2);
     play.started();

@@ -39,9 +39,9 @@ fn nothing_that_a_peer_says_reaches_the_terminal_raw() {
     play.pass(300);
     check(&mut play, "a path");
     client(&mut play, json!(evil));
-    check(&mut play, "a line of the client's");
+    check(&mut play, "a line from the client");
     play.child(2, &json!(evil));
-    check(&mut play, "a line of the server's");
+    check(&mut play, "a line from the server");
     // A server that is started for other roots and refuses to begin.
     play.client(&json!({"method": "notifications/roots/list_changed"}));
     play.pass(300);
@@ -50,5 +50,5 @@ fn nothing_that_a_peer_says_reaches_the_terminal_raw() {
     // JSON only requires the first 32 characters to be escaped.
     let error = format!("{{\"code\":1,\"message\":\"\u{9b}2J\u{202e}{}\"}}", "x".repeat(100_000));
     play.child_text(3, &format!(r#"{{"id":{},"error":{error}}}"#, greeting["id"]));
-    check(&mut play, "an error of the server's");
+    check(&mut play, "an error from the server");
 }

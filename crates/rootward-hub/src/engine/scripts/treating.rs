@@ -69,7 +69,7 @@ fn the_flag_that_a_refusal_names_lets_the_call_through() {
 }
 
 #[test]
-fn what_leads_nowhere_reaches_a_server_that_the_kernel_holds() {
+fn a_path_to_nowhere_reaches_a_confined_server() {
     let id = json!({"libraryId": "/facebook/react"});
     assert_eq!(call(&mut play(|_| {}), &id).unwrap()["code"], "outside_roots");
     assert_eq!(call(&mut play(|rules| rules.protection = Protection::Kernel), &id), None);
@@ -99,7 +99,7 @@ fn a_flag_that_matches_nothing_is_reported_once() {
     let tool = |name: &str| json!({"name": name, "inputSchema": {"properties": {"path": {}}}});
     play.client(&json!({"id": 1, "method": "tools/list"}));
     play.child(1, &json!({"id": 1, "result": {"tools": [tool("read")], "nextCursor": "2"}}));
-    assert_eq!(play.said(), [""; 0], "half a list says nothing");
+    assert_eq!(play.said(), [""; 0], "an incomplete list proves nothing");
     play.client(&json!({"id": 2, "method": "tools/list", "params": {"cursor": "2"}}));
     play.child(1, &json!({"id": 2, "result": {"tools": [tool("write")]}}));
     let expect = "`--treat read.pth=text` matches no argument of `read`; its arguments are `path`";
@@ -110,7 +110,7 @@ fn a_flag_that_matches_nothing_is_reported_once() {
 }
 
 #[test]
-fn a_client_that_shared_nothing_reads_so() {
+fn a_refusal_says_that_the_client_shared_nothing() {
     let way = "name one with `--root DIR`";
     let mut play = Play::with(Change::Told, Ceiling::None, |rules| rules.way = Some(way));
     play.begin(Client::WithoutRoots);

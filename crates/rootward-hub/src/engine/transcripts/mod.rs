@@ -28,7 +28,7 @@ fn play(transcript: &Transcript) -> Result<(), Difference> {
 }
 
 #[test]
-fn every_transcript_is_kept_to() {
+fn every_transcript_plays_as_written() {
     let report = transcript::play_all(Side::Wrap, play).unwrap();
     println!("{report}");
     assert!(report.failures.is_empty(), "{report}\n{}", report.failures.join("\n"));

@@ -233,7 +233,7 @@ impl Hub {
         let state = request.state().map(RawValue::get);
         let visit = self.modern.visits.get_mut(&number);
         // SECURITY: each round is used once: two answers to one question would be two results of one call
-        // (test: a_round_is_gone_through_once)
+        // (test: a_round_can_be_answered_only_once)
         let is_awaited = |waits: &Waits| Some(waits.state.as_str()) == state;
         let Some(visit) = visit.filter(|visit| visit.waits.as_ref().is_some_and(is_awaited)) else {
             let error = message::error(&asked.id, INVALID_PARAMS, NOT_OF_THIS_REQUEST, None);

@@ -16,7 +16,7 @@ fn running() -> Play {
 }
 
 #[test]
-fn two_servers_may_ask_under_one_id() {
+fn two_servers_may_ask_with_the_same_id() {
     let mut play = running();
     let ask =
         |text: &str| json!({"jsonrpc": "2.0", "id": 1, "method": "sampling/createMessage", "params": {"says": text}});
@@ -73,7 +73,7 @@ fn a_server_answers_only_what_it_was_asked() {
 }
 
 #[test]
-fn what_servers_tell_reaches_the_client() {
+fn notifications_from_servers_reach_the_client() {
     let mut play = running();
     let told = json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x"}});
     play.server(0, &told);
@@ -87,7 +87,7 @@ fn what_servers_tell_reaches_the_client() {
 }
 
 #[test]
-fn a_task_is_asked_about_at_the_server_that_gave_it() {
+fn a_request_about_a_task_goes_to_its_server() {
     let mut play = running();
     play.scripts[1].manner = Manner::Silent;
     play.call(4, "b__read", &play.path("one"));

@@ -1,4 +1,4 @@
-//! Crowds: clients with other roots, thousands of tools, servers that come and go.
+//! Crowds: clients with different roots, thousands of tools, servers that come and go.
 
 use super::*;
 
@@ -15,7 +15,7 @@ impl Dice {
 /// Two clients with disjoint roots and two servers each: everybody gets the answers to their own calls and nothing
 /// else. Every script checks that no process gets another's paths.
 #[test]
-fn two_clients_with_other_roots_hear_nothing_of_each_other() {
+fn two_clients_with_different_roots_hear_nothing_of_each_other() {
     let is_long = std::env::var_os("ROOTWARD_LONG").is_some_and(|value| value == "1");
     let count = if is_long { 100_000 } else { 5_000 };
     let mut play = Play::new(vec![script("a", &["read"]), script("b", &["read"])]);
@@ -51,7 +51,7 @@ fn two_clients_with_other_roots_hear_nothing_of_each_other() {
             assert_eq!(answer["result"]["structuredContent"]["code"], "outside_roots", "{answer}");
         }
         play.client = clients[1 - who];
-        assert_eq!(play.heard(), Vec::<Value>::new(), "call {number} was heard by the other");
+        assert_eq!(play.heard(), Vec::<Value>::new(), "the other client heard of call {number}");
         play.asked.clear();
     }
 }
@@ -84,7 +84,7 @@ fn a_thousand_tools_come_in_pages() {
 
 /// Servers that end, hang and come back during calls: every call is answered once.
 #[test]
-fn every_call_is_answered_among_servers_that_end() {
+fn every_call_is_answered_while_servers_end() {
     let mut play = Play::begun(vec![script("a", &["read"]), script("b", &["read"]), script("c", &["read"])]);
     let path = play.path("one") + "/file.txt";
     let mut dice = Dice(11);
@@ -117,7 +117,7 @@ fn every_call_is_answered_among_servers_that_end() {
             answered += 1;
         }
     }
-    // The remaining calls are at servers that do not answer. They end, and with them the calls.
+    // The remaining calls are at servers that do not answer. When those servers end, the calls fail.
     for script in &mut play.scripts {
         script.manner = Manner::Answers;
     }

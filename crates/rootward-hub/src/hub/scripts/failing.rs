@@ -25,7 +25,7 @@ fn a_server_is_started_when_it_is_needed_and_ends_when_it_is_not() {
 }
 
 #[test]
-fn a_server_with_a_subscription_goes_on() {
+fn a_server_with_a_subscription_keeps_running() {
     let mut play = Play::begun(vec![script("a", &["read"])]);
     play.ask(1, "resources/subscribe", &json!({"uri": "demo-a://x"}));
     play.pass(3000);
@@ -35,7 +35,7 @@ fn a_server_with_a_subscription_goes_on() {
 }
 
 #[test]
-fn a_server_that_ended_is_an_error_for_its_calls_and_for_no_other() {
+fn a_server_that_ends_fails_only_its_own_calls() {
     let mut play = Play::begun(vec![script("a", &["read"]), script("b", &["read"])]);
     let path = play.path("one");
     for (id, tool) in [(1, "a__read"), (2, "b__read")] {
@@ -69,7 +69,7 @@ fn a_call_to_a_server_that_cannot_begin_says_why() {
     play.answer(1);
     play.ask(2, "tools/call", &json!({"name": "missing__x"}));
     play.pass(3000);
-    assert_eq!(play.answer(2)["error"]["code"], -32602, "nobody knows its tools");
+    assert_eq!(play.answer(2)["error"]["code"], -32602, "its tools are unknown");
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn no_server_gets_anything_before_the_client_begins() {
 }
 
 #[test]
-fn who_calls_a_server_that_cannot_be_reached_hears_why() {
+fn a_call_to_an_unreachable_server_gets_the_reason() {
     let mut play = Play::begun(vec![script("a", &["read"]), script("b", &["read"])]);
     let path = play.path("one");
     play.call(1, "a__read", &path);

@@ -18,7 +18,7 @@ fn all_tools_are_listed_in_the_order_of_the_servers() {
 }
 
 #[test]
-fn a_server_that_never_answers_holds_nobody_up_for_long() {
+fn a_server_that_never_answers_delays_lists_only_briefly() {
     let silent = Script { manner: Manner::Silent, ..script("silent", &["x"]) };
     let dead = Script { manner: Manner::Dead, ..script("dead", &["x"]) };
     let mut play = Play::begun(vec![silent, script("a", &["read"]), dead]);
@@ -45,7 +45,7 @@ fn a_server_that_cannot_be_started_is_left_out_and_named() {
 }
 
 #[test]
-fn a_list_that_changed_is_announced_and_told_again() {
+fn a_changed_list_is_announced_and_listed_again() {
     let mut play = Play::begun(vec![script("a", &["read"])]);
     let (one, file) = (play.path("one"), "file.txt");
     play.call(7, "a__read", &format!("{one}/{file}"));

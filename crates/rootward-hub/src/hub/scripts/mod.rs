@@ -81,7 +81,7 @@ struct Play {
     /// The running processes, with their purpose and directories.
     running: BTreeMap<ChildId, (Purpose, Vec<PathBuf>)>,
     leaving: Vec<ChildId>,
-    /// What servers were asked, by the index of the server.
+    /// The messages that servers got, with the index of the server.
     asked: Vec<(usize, Value)>,
     /// How often servers were started to take calls.
     starts: Vec<usize>,
@@ -314,7 +314,7 @@ impl Play {
                 Vec::new()
             }
             Effect::Kill(_) | Effect::Remember(_) => Vec::new(),
-            Effect::Leave(session) => panic!("a hub does not leave its client: {session:?}"),
+            Effect::Leave(session) => panic!("a hub never leaves its client: {session:?}"),
             Effect::Say(text) => {
                 self.said.push(text);
                 Vec::new()
@@ -360,8 +360,8 @@ impl Play {
             let sent = self.middle.child_outlet(child).map(lines).unwrap_or_default();
             for line in sent {
                 let message: Value = serde_json::from_str(&line).unwrap();
-                reads_one_way(&line);
-                self.holds_law(child, &message);
+                assert_unambiguous(&line);
+                self.assert_confined(child, &message);
                 self.asked.push((server, message.clone()));
                 replies.extend(self.reply(server, &message).map(|reply| (child, reply)));
             }
@@ -370,7 +370,7 @@ impl Play {
     }
 
     /// Checks that no process gets a path outside its directories.
-    fn holds_law(&self, child: ChildId, message: &Value) {
+    fn assert_confined(&self, child: ChildId, message: &Value) {
         let Some(path) = message["params"]["arguments"]["path"].as_str() else { return };
         let (_, places) = &self.running[&child];
         assert!(places.iter().any(|place| Path::new(path).starts_with(place)), "{path} is not in {places:?}");
@@ -418,12 +418,12 @@ impl Play {
     /// Time passes, with a step whenever the hub wants one.
     fn pass(&mut self, milliseconds: u64) {
         let until = self.now + Duration::from_millis(milliseconds);
-        let mut looks = 0;
+        let mut steps = 0;
         while let Some(due) = self.middle.wakes_at().filter(|due| *due <= until) {
             self.now = due.max(self.now);
             self.moment();
-            looks += 1;
-            assert!(looks < 1000, "the hub never comes to rest: {due:?} at {:?}", self.now);
+            steps += 1;
+            assert!(steps < 1000, "the hub never comes to rest: {due:?} at {:?}", self.now);
         }
         self.now = until;
         self.moment();
@@ -457,7 +457,7 @@ fn place(directory: &tempfile::TempDir, name: &str) -> PathBuf {
 }
 
 /// Checks for duplicate keys: a server may read either value.
-fn reads_one_way(line: &str) {
+fn assert_unambiguous(line: &str) {
     let Ok(Message::Single(envelope)) = Message::parse(line.as_bytes()) else { panic!("{line}") };
     if let Some(params) = envelope.params() {
         let params = Members::read(params).unwrap_or_else(|| panic!("{line}"));

@@ -85,12 +85,12 @@ impl Play {
 }
 
 #[test]
-fn a_hub_tells_what_it_is() {
+fn a_hub_answers_discovery() {
     let mut play = Play::new(vec![script("a", &["read"])]);
     let told = play.visited(1, "server/discover", &plain(), &json!({}));
     let result = &told["result"];
     assert_eq!((&result["resultType"], &result["supportedVersions"][0]), (&json!("complete"), &json!("2026-07-28")));
-    assert_eq!(result["supportedVersions"][1], "2025-11-25", "the hub speaks both eras: {told}");
+    assert_eq!(result["supportedVersions"][1], "2025-11-25", "the hub supports both eras: {told}");
     assert_eq!((&result["ttlMs"], &result["cacheScope"]), (&json!(0), &json!("private")));
     assert_eq!(result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "rootward-hub");
     assert!(result["capabilities"]["tools"]["listChanged"] == true && result["instructions"].is_string(), "{told}");
@@ -105,7 +105,7 @@ fn a_hub_tells_what_it_is() {
 }
 
 #[test]
-fn a_request_that_is_not_of_this_revision_is_refused() {
+fn a_request_that_is_not_valid_in_the_modern_era_is_refused() {
     let mut play = Play::new(vec![script("a", &["read"])]);
     let mut params = modern(&plain(), &json!({}));
     params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("1900-01-01");
@@ -147,7 +147,7 @@ fn an_id_in_use_is_refused_in_both_eras() {
 }
 
 #[test]
-fn lists_are_told_without_roots() {
+fn lists_need_no_roots() {
     let mut play = Play::new(vec![script("a", &["read"]), script("b", &["read"])]);
     for (id, method, member, count) in [
         (1, "tools/list", "tools", 3),
@@ -164,7 +164,7 @@ fn lists_are_told_without_roots() {
 }
 
 #[test]
-fn a_client_without_roots_gets_what_the_operator_gives() {
+fn a_client_without_roots_gets_the_roots_of_the_operator() {
     let mut play = Play::new(vec![Script { ceiling: Some("one"), ..script("a", &["read"]) }, script("b", &[])]);
     let (inside, outside) = (play.path("one") + "/file.txt", play.path("two") + "/file.txt");
     let mut params = reading("a__read", &inside);
@@ -180,7 +180,7 @@ fn a_client_without_roots_gets_what_the_operator_gives() {
         (&json!("outside_roots"), &json!("complete"))
     );
     let told = play.visited(3, "resources/read", &plain(), &json!({"uri": "nowhere://x"}));
-    assert_eq!(told["error"]["code"], -32602, "a legacy client hears -32002: {told}");
+    assert_eq!(told["error"]["code"], -32602, "a legacy client gets -32002: {told}");
     let told = play.visited(4, "resources/read", &plain(), &json!({"uri": "demo-a://x"}))["result"].clone();
     assert_eq!((&told["resultType"], &told["ttlMs"]), (&json!("complete"), &json!(0)), "{told}");
 }
@@ -269,7 +269,7 @@ fn progress_goes_to_its_own_visit() {
 }
 
 #[test]
-fn a_connection_that_ends_takes_its_calls_back() {
+fn closing_a_connection_cancels_its_calls() {
     let mut play = Play::new(vec![script("a", &["read"])]);
     let path = play.path("one");
     play.called_in(1, &["one"], "a__read", &path);
@@ -314,14 +314,14 @@ fn the_hubs_own_tools_answer_modern_calls() {
 }
 
 #[test]
-fn a_server_that_could_not_tell_what_it_offers_is_greeted_again() {
+fn a_server_that_did_not_answer_is_greeted_again() {
     let mut play = Play::new(vec![Script { manner: Manner::Dead, ..script("a", &["read"]) }]);
     let listed = |play: &mut Play, id: u64| {
         play.visit(id, "tools/list", &plain(), &json!({}));
         play.pass(5000);
         play.answer(id)["result"]["tools"].as_array().unwrap().len()
     };
-    assert_eq!(listed(&mut play, 1), 1, "only the hub's own");
+    assert_eq!(listed(&mut play, 1), 1, "only the hub's own tool");
     play.pass(60_000);
     for child in play.running.keys().copied().collect::<Vec<_>>() {
         play.running.remove(&child);

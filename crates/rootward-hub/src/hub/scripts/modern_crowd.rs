@@ -29,7 +29,7 @@ fn a_thousand_visits_hear_nothing_of_each_other() {
         }
         for connection in connections {
             play.client = connection;
-            assert_eq!(play.heard(), Vec::<Value>::new(), "visit {number} was heard elsewhere");
+            assert_eq!(play.heard(), Vec::<Value>::new(), "another client heard of visit {number}");
         }
         play.asked.clear();
     }
@@ -55,7 +55,7 @@ fn legacy_and_modern_clients_live_side_by_side() {
 }
 
 #[test]
-fn what_nobody_uses_ends() {
+fn unused_sessions_and_servers_end() {
     let mut play = Play::new(vec![script("a", &["read"])]);
     play.called_in(1, &["one"], "a__read", &play.path("one"));
     play.visited(2, "tools/list", &plain(), &json!({}));
@@ -67,7 +67,7 @@ fn what_nobody_uses_ends() {
 }
 
 #[test]
-fn there_are_only_so_many_at_a_time() {
+fn modern_sessions_are_limited() {
     let mut play = Play::new(vec![script("a", &["read"])]);
     let mut settings = HubSettings::default();
     settings.limits.sessions = 1;
@@ -76,12 +76,12 @@ fn there_are_only_so_many_at_a_time() {
         assert_eq!(play.called_in(id, &[name], "a__read", &play.path(name))["result"]["server"], "a");
         assert_eq!(play.middle.hub.modern.count(), 1);
     }
-    assert_eq!(play.starts, [3], "who has not been used for longest makes way");
+    assert_eq!(play.starts, [3], "the least recently used one is ended");
     play.scripts[0].manner = Manner::Silent;
     play.call_with(4, &with_roots(), &reading("a__read", &play.path("one")), &["one"]);
     let refused = play.called_in(5, &["two"], "a__read", &play.path("two"));
     assert!(refused["error"]["message"].as_str().unwrap().contains("limits.sessions"), "{refused}");
-    assert!(play.middle.hub.open().is_none(), "standard input and output are the one session");
+    assert!(play.middle.hub.open().is_none(), "the one session is the client on stdin and stdout");
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn servers_end_with_the_client_on_standard_input() {
 }
 
 #[test]
-fn modern_clients_share_a_process_where_a_server_says_so() {
+fn modern_clients_share_a_process_if_the_server_allows_it() {
     for (isolation, starts) in [(Isolation::Session, 2), (Isolation::Roots, 1)] {
         let mut play = Play::new(vec![Script { isolation, ..script("a", &["read"]) }]);
         let path = play.path("one") + "/file.txt";

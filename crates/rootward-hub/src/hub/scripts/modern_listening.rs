@@ -18,7 +18,7 @@ fn listen(play: &mut Play, id: u64, filter: &Value) -> Value {
 }
 
 #[test]
-fn who_listens_hears_of_lists_that_changed() {
+fn a_listener_hears_of_changed_lists() {
     let mut play = Play::new(vec![script("a", &["read"])]);
     assert_eq!(listen(&mut play, 1, &json!({"toolsListChanged": true})), json!({"toolsListChanged": true}));
     assert_eq!(listen(&mut play, 2, &json!({"promptsListChanged": true, "x": 1})), json!({"promptsListChanged": true}));
@@ -35,7 +35,7 @@ fn who_listens_hears_of_lists_that_changed() {
 }
 
 #[test]
-fn who_listens_hears_of_its_resources() {
+fn a_listener_hears_of_its_resources() {
     let mut play = Play::new(vec![Script { ceiling: Some("one"), ..script("a", &["read"]) }]);
     let filter = json!({"resourceSubscriptions": ["demo-a://x"]});
     assert_eq!(listen(&mut play, 1, &filter), filter);
@@ -62,7 +62,7 @@ fn who_listens_hears_of_its_resources() {
 }
 
 #[test]
-fn who_listens_hears_that_the_configuration_changed_and_that_the_hub_ends() {
+fn a_listener_hears_of_a_new_configuration_and_of_the_end() {
     let mut play = Play::new(vec![script("a", &["read"]), script("b", &["read"])]);
     listen(&mut play, 1, &json!({"toolsListChanged": true}));
     let (_, effects) = play.middle.hub.reconfigure(play.now, Vec::new(), &["a".to_owned()], HubSettings::default());

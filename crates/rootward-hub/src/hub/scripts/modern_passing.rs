@@ -87,7 +87,7 @@ fn a_server_begins_a_round_and_its_state_stays_in_the_hub() {
     assert!(asked["result"]["requestState"].as_str().unwrap().starts_with("rootward-"), "{asked}");
     assert!(!asked.to_string().contains("state-of-a"), "{asked}");
     let got = play.asked(0, "tools/call");
-    assert_eq!(got.len(), 1, "the question for roots is answered before the server gets the call: {got:?}");
+    assert_eq!(got.len(), 1, "the client names its roots before the server gets the call: {got:?}");
     assert_eq!(got[0]["params"]["name"], "ask");
     assert_eq!(got[0]["params"]["_meta"][CAPABILITIES], capable());
     again(&mut play, 2, &params, &asked, &accepted());
@@ -109,7 +109,7 @@ fn a_server_begins_a_round_and_its_state_stays_in_the_hub() {
 }
 
 #[test]
-fn paths_and_errors_are_as_with_any_server() {
+fn paths_and_errors_work_as_with_a_legacy_server() {
     let mut play = Play::new(vec![modern_script("a", &["read", "needs"])]);
     let (inside, outside) = (play.path("one") + "/file.txt", play.path("two") + "/file.txt");
     assert_eq!(play.called_in(1, &["one"], "a__read", &inside)["result"]["server"], "a");
@@ -127,7 +127,7 @@ fn paths_and_errors_are_as_with_any_server() {
 fn a_state_goes_to_the_server_that_gave_it() {
     let one = |name| Script { prefix: Some("x"), ceiling: Some("one"), ..modern_script(name, &["ask"]) };
     let mut play = Play::new(vec![one("a"), one("b")]);
-    // A client without roots: only the hub protects the server's state from its answers.
+    // The client has no roots, so only the hub seals the server's state.
     let without_roots = json!({"elicitation": {}});
     let mut params = reading("x__ask", &play.path("one"));
     let asked = play.visited(1, "tools/call", &without_roots, &params);
@@ -158,17 +158,17 @@ fn with_principals(tool: &'static str) -> Play {
     play
 }
 
-fn come(play: &mut Play, principal: usize) {
+fn connect_as(play: &mut Play, principal: usize) {
     play.client = play.middle.open(Caller { principal, purpose: CallerPurpose::Request }).unwrap();
 }
 
 #[test]
 fn a_servers_round_of_another_principal_is_refused() {
-    // Without roots from the client, only the hub protects the server's state from its answers.
+    // For a client without roots, only the hub seals the server's state.
     for capabilities in [capable(), json!({"elicitation": {}})] {
         let mut play = with_principals("ask");
         let mut params = reading("a__ask", &play.path("one"));
-        come(&mut play, 0);
+        connect_as(&mut play, 0);
         let asked = if capabilities.get("roots").is_some() {
             asked_by(&mut play, 1, "a__ask").1
         } else {
@@ -178,7 +178,7 @@ fn a_servers_round_of_another_principal_is_refused() {
         params["requestState"] = asked["result"]["requestState"].clone();
         params["inputResponses"] = accepted();
         for (principal, code) in [(1, json!(-32602)), (0, Value::Null)] {
-            come(&mut play, principal);
+            connect_as(&mut play, principal);
             assert_eq!(play.visited(2, "tools/call", &capabilities, &params)["error"]["code"], code);
         }
         assert_eq!(play.asked(0, "tools/call").len(), 1);
@@ -188,7 +188,7 @@ fn a_servers_round_of_another_principal_is_refused() {
 #[test]
 fn a_task_of_another_principal_is_unknown() {
     let mut play = with_principals("later");
-    come(&mut play, 0);
+    connect_as(&mut play, 0);
     let params = reading("a__later", &play.path("one"));
     play.call_with(1, &capable(), &params, &["one"]);
     play.pass(3000);
@@ -197,7 +197,7 @@ fn a_task_of_another_principal_is_unknown() {
     assert!(begun["taskId"] != "t" && begun["resultType"] == "task", "{begun}");
     for (principal, code) in [(1, json!(-32602)), (0, Value::Null)] {
         for method in ["tasks/get", "tasks/update", "tasks/cancel"] {
-            come(&mut play, principal);
+            connect_as(&mut play, principal);
             let told = play.visited(2, method, &capable(), &named);
             assert_eq!(told["error"]["code"], code, "{told}");
             if principal == 0 {
@@ -206,7 +206,7 @@ fn a_task_of_another_principal_is_unknown() {
             }
         }
     }
-    come(&mut play, 0);
+    connect_as(&mut play, 0);
     for unknown in ["t", "rootward-task-1-0-t", "rootward-task-x", ""] {
         let told = play.visited(3, "tasks/get", &capable(), &json!({"taskId": unknown}));
         assert_eq!(told["error"]["code"], -32602, "{unknown}");
@@ -229,7 +229,7 @@ fn a_task_stays_with_the_server_that_began_it() {
     let told = play.visited(2, "tasks/get", &capable(), &json!({"taskId": tasks[0]}));
     assert_eq!(told["result"]["server"], "a");
     let told = play.visited(3, "tasks/get", &capable(), &json!({"taskId": tasks[1]}));
-    assert_eq!(told["error"]["code"], -32602, "both call it the same: {told}");
+    assert_eq!(told["error"]["code"], -32602, "both servers use the same task id: {told}");
 }
 
 #[test]
@@ -275,7 +275,7 @@ fn a_round_outlives_its_process_and_other_roots() {
 }
 
 #[test]
-fn who_listens_hears_what_a_modern_server_tells() {
+fn a_listener_hears_the_notifications_of_a_modern_server() {
     let mut play = Play::new(vec![modern_script("a", &["read"])]);
     play.visit(1, "subscriptions/listen", &with_roots(), &json!({"notifications": {"toolsListChanged": true}}));
     play.called_in(2, &["one"], "a__read", &play.path("one"));
@@ -307,7 +307,7 @@ fn a_silent_legacy_server_is_asked_for_its_era_once() {
 }
 
 #[test]
-fn a_server_that_ends_when_it_is_asked_for_its_era_is_greeted() {
+fn a_server_that_ends_on_discovery_is_greeted_as_legacy() {
     let mut play = Play::new(vec![Script { manner: Manner::Dead, ceiling: Some("one"), ..script("a", &["read"]) }]);
     play.visit(1, "tools/list", &plain(), &json!({}));
     let child = play.child(0);

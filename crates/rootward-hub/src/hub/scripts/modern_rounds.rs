@@ -145,8 +145,8 @@ fn with_principals() -> Play {
     play
 }
 
-/// A principal's request arrives on its own, as through a door.
-fn come(play: &mut Play, principal: usize) {
+/// A request of this principal arrives on its own connection, as over HTTP.
+fn connect_as(play: &mut Play, principal: usize) {
     play.client = play.middle.open(Caller { principal, purpose: CallerPurpose::Request }).unwrap();
 }
 
@@ -154,19 +154,19 @@ fn come(play: &mut Play, principal: usize) {
 fn a_state_of_another_principal_is_refused() {
     let mut play = with_principals();
     let params = reading("a__read", &play.path("one"));
-    come(&mut play, 0);
+    connect_as(&mut play, 0);
     play.visit(1, "tools/call", &with_roots(), &params);
     let asked = play.answer(1);
-    come(&mut play, 1);
+    connect_as(&mut play, 1);
     play.tell_roots(1, &with_roots(), &params, &asked, &["one"]);
     assert_eq!(play.answer(1)["error"]["code"], -32602);
-    come(&mut play, 0);
+    connect_as(&mut play, 0);
     play.tell_roots(1, &with_roots(), &params, &asked, &["one"]);
     play.pass(3000);
     assert_eq!(play.answer(1)["result"]["server"], "a");
     // A visit that waits for an answer also belongs to its principal.
     play.scripts[0].manner = Manner::Silent;
-    come(&mut play, 0);
+    connect_as(&mut play, 0);
     play.call_with(1, &capable(), &params, &["one"]);
     play.scripts[0].manner = Manner::Answers;
     play.pass(3000);
@@ -180,7 +180,7 @@ fn a_state_of_another_principal_is_refused() {
     let asked = play.answer(2)["result"].clone();
     let name = asked["inputRequests"].as_object().unwrap().keys().next().unwrap().clone();
     for (principal, code) in [(1, json!(-32602)), (0, Value::Null)] {
-        come(&mut play, principal);
+        connect_as(&mut play, principal);
         again(&mut play, 3, &asked["requestState"], &json!({&name: {"said": principal}}));
         let heard = play.heard();
         assert_eq!(heard.first().map_or(Value::Null, |message| message["error"]["code"].clone()), code);
@@ -193,7 +193,7 @@ fn visits_of_two_principals_share_nothing() {
     let mut play = with_principals();
     let (inside, outside) = (play.path("one") + "/file.txt", play.path("two") + "/file.txt");
     for (principal, starts) in [(0, 1), (1, 2), (0, 2), (1, 2)] {
-        come(&mut play, principal);
+        connect_as(&mut play, principal);
         assert_eq!(play.called_in(1, &["one", "two"], "a__read", &inside)["result"]["server"], "a");
         assert_eq!(play.starts, [starts], "principal {principal}");
         let refused = play.called_in(2, &["one", "two"], "a__read", &outside);
@@ -202,7 +202,7 @@ fn visits_of_two_principals_share_nothing() {
         play.carry_out(effects);
     }
     // Notifications from one principal's servers are not for the other.
-    come(&mut play, 1);
+    connect_as(&mut play, 1);
     play.visit(1, "subscriptions/listen", &with_roots(), &json!({"notifications": {"toolsListChanged": true}}));
     play.heard();
     let first = *play.running.keys().next().unwrap();
@@ -237,7 +237,7 @@ fn a_servers_question_takes_another_round() {
 }
 
 #[test]
-fn what_is_missing_is_asked_for_again() {
+fn a_missing_answer_is_asked_for_again() {
     let (mut play, call) = holding();
     play.server(0, &question(7, "elicitation/create"));
     let asked = play.answer(2)["result"].clone();
@@ -260,7 +260,7 @@ fn what_is_missing_is_asked_for_again() {
 }
 
 #[test]
-fn a_round_is_gone_through_once() {
+fn a_round_can_be_answered_only_once() {
     let (mut play, _) = holding();
     play.server(0, &question(7, "elicitation/create"));
     let asked = play.answer(2)["result"].clone();
@@ -313,7 +313,7 @@ fn a_client_is_asked_only_what_it_declares() {
 }
 
 #[test]
-fn a_call_that_nobody_goes_on_with_is_cancelled() {
+fn an_abandoned_call_is_cancelled() {
     let (mut play, call) = holding();
     play.server(0, &question(7, "elicitation/create"));
     let asked = play.answer(2)["result"].clone();
@@ -327,7 +327,7 @@ fn a_call_that_nobody_goes_on_with_is_cancelled() {
 }
 
 #[test]
-fn a_client_that_tells_no_roots_has_none() {
+fn a_client_that_does_not_name_its_roots_has_none() {
     let mut play = Play::new(vec![script("a", &["read"])]);
     let params = reading("a__read", &play.path("one"));
     play.visit(1, "tools/call", &with_roots(), &params);

@@ -27,7 +27,7 @@ fn a_path_outside_reaches_no_server() {
 }
 
 #[test]
-fn a_request_that_reads_two_ways_reaches_no_server() {
+fn an_ambiguous_request_reaches_no_server() {
     let mut play = Play::begun(vec![script("a", &["read"]), script("b", &["read"])]);
     play.ask(1, "tools/list", &json!({}));
     play.pass(3000);
@@ -51,7 +51,7 @@ fn an_id_in_use_is_refused() {
 }
 
 #[test]
-fn unknown_tools_are_errors_and_known_ones_need_no_list_before() {
+fn unknown_tools_are_errors_and_known_tools_need_no_list_first() {
     let mut play = Play::begun(vec![script("a", &["read"])]);
     play.call(1, "a__write", &play.path("one"));
     play.pass(3000);
@@ -90,7 +90,7 @@ fn prompts_resources_and_completions_find_their_server() {
 }
 
 #[test]
-fn what_was_cancelled_is_cancelled_at_its_server_alone() {
+fn a_cancellation_reaches_only_the_server_with_the_call() {
     let mut play = Play::begun(vec![script("a", &["read"]), script("b", &["read"])]);
     let path = play.path("one");
     for (id, tool) in [(1, "a__read"), (2, "b__read")] {

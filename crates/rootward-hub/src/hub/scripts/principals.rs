@@ -27,7 +27,7 @@ fn with_principals(scripts: Vec<Script>, servers: [Option<&[&str]>; 2]) -> Play 
 }
 
 /// A client of this principal connects and names the directories; `None` if it has no roots.
-fn come(play: &mut Play, principal: usize, shares: Option<&[&str]>) {
+fn connect_as(play: &mut Play, principal: usize, shares: Option<&[&str]>) {
     play.client = play.middle.open(Caller { principal, purpose: CallerPurpose::Session }).unwrap();
     match shares {
         Some(shares) => play.begin_with(shares),
@@ -62,7 +62,7 @@ fn a_principal_gets_nothing_outside_its_ceiling() {
         (Some("two"), Some(&["one", "two"][..]), "no_roots", "no_roots"),
     ] {
         let mut play = with_principals(vec![Script { ceiling, ..script("s", &["read"]) }], [None, None]);
-        come(&mut play, 0, shares);
+        connect_as(&mut play, 0, shares);
         let went = [read(&mut play, "one"), read(&mut play, "two")];
         let refused = |code: &str| matches!(code, "no_roots" | "outside_roots");
         for (went, expect) in went.iter().zip([one, two]) {
@@ -82,7 +82,7 @@ fn a_principal_gets_nothing_outside_its_ceiling() {
 fn a_principal_uses_the_servers_that_are_named_for_it() {
     let scripts = || vec![script("s", &["read"]), script("t", &["read"])];
     let mut play = with_principals(scripts(), [Some(&["s"]), None]);
-    come(&mut play, 0, Some(&["one"]));
+    connect_as(&mut play, 0, Some(&["one"]));
     play.ask(1, "tools/list", &json!({}));
     play.pass(3000);
     let listed = play.answer(1)["result"]["tools"].to_string();
@@ -92,7 +92,7 @@ fn a_principal_uses_the_servers_that_are_named_for_it() {
     play.pass(60_000);
     assert!(play.answer(2)["error"]["message"].as_str().unwrap().contains("unknown tool"));
     assert_eq!(play.starts[1], 0);
-    come(&mut play, 1, Some(&["two"]));
+    connect_as(&mut play, 1, Some(&["two"]));
     play.ask(1, "tools/list", &json!({}));
     play.pass(3000);
     assert!(play.answer(1)["result"]["tools"].to_string().contains("t__read"));
@@ -112,7 +112,7 @@ fn principals_never_share_a_process() {
         let ceiling = play.middle.hub.principals[0].ceiling.clone();
         play.middle.hub.principals[1] = Arc::new(Principal { name: "two".into(), ceiling, servers: None });
         for principal in [0, 0, 1] {
-            come(&mut play, principal, Some(&["one"]));
+            connect_as(&mut play, principal, Some(&["one"]));
             assert_eq!(read(&mut play, "one"), "ok");
         }
         assert_eq!(play.starts, [2], "{isolation:?}");
@@ -124,7 +124,7 @@ fn a_client_that_is_gone_leaves_nothing() {
     for isolation in [Isolation::Session, Isolation::Roots] {
         let mut play = with_principals(vec![Script { isolation, ..script("s", &["read"]) }], [None, None]);
         let before = play.middle.hub.clients.len();
-        come(&mut play, 0, Some(&["one"]));
+        connect_as(&mut play, 0, Some(&["one"]));
         assert_eq!(read(&mut play, "one"), "ok");
         assert_eq!(play.running.len(), 1);
         let effects = play.middle.forget(play.now, play.client);
@@ -143,7 +143,7 @@ fn an_unknown_principal_is_refused() {
 }
 
 #[test]
-fn what_a_server_told_one_principal_no_other_hears() {
+fn what_a_server_told_one_principal_is_hidden_from_others() {
     let mut play = with_principals(vec![script("s", &["read"])], [None, None]);
     let listed = |play: &mut Play| {
         play.ask(1, "tools/list", &json!({}));
@@ -154,17 +154,17 @@ fn what_a_server_told_one_principal_no_other_hears() {
             .map(|message| message["result"].to_string())
             .collect::<String>()
     };
-    // Its list mentions the first one's directory.
+    // The server's list mentions the first principal's directory.
     play.grown.insert(0);
-    come(&mut play, 0, Some(&["one"]));
+    connect_as(&mut play, 0, Some(&["one"]));
     assert_eq!(read(&mut play, "one"), "ok");
     play.ask(1, "tools/list", &json!({}));
     play.pass(3000);
     assert!(play.answer(1)["result"].to_string().contains("s__more"));
     play.grown.clear();
-    // It is remembered for the same principal, and for no other.
-    come(&mut play, 0, Some(&["one"]));
+    // The list is cached for the same principal only.
+    connect_as(&mut play, 0, Some(&["one"]));
     assert!(listed(&mut play).contains("s__more"));
-    come(&mut play, 1, Some(&["two"]));
+    connect_as(&mut play, 1, Some(&["two"]));
     assert!(!listed(&mut play).contains("s__more"));
 }

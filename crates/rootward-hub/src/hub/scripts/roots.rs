@@ -14,7 +14,7 @@ fn the_client_is_asked_once_for_all_servers() {
 }
 
 #[test]
-fn who_asks_after_a_change_gets_no_answer_from_before_it() {
+fn a_question_after_a_change_gets_no_older_answer() {
     let mut play = Play::new(vec![script("a", &["read"])]);
     let params = json!({"protocolVersion": "2025-06-18", "capabilities": {"roots": {"listChanged": true}}});
     play.ask(0, "initialize", &params);

@@ -44,7 +44,7 @@ fn clients_with_the_same_roots_share_a_process() {
 }
 
 #[test]
-fn clients_with_other_roots_do_not_share() {
+fn clients_with_different_roots_do_not_share_a_process() {
     let mut play = shared(Isolation::Roots, None);
     let both = clients(&mut play, ["one", "two"]);
     for client in both {
@@ -58,7 +58,7 @@ fn clients_with_other_roots_do_not_share() {
 }
 
 #[test]
-fn what_clients_share_for_reading_is_shared_for_reading() {
+fn a_read_only_root_is_read_only_in_a_shared_process() {
     let mut play = shared(Isolation::Roots, None);
     play.begin_with(&[]);
     let client = play.middle.hub.open().unwrap();
@@ -145,7 +145,7 @@ fn clients_that_share_hear_only_their_own() {
 }
 
 #[test]
-fn a_shared_server_asks_nobody() {
+fn a_shared_server_cannot_ask_clients() {
     let mut play = shared(Isolation::All, Some("one"));
     let both = clients(&mut play, ["two", "two"]);
     play.client = both[0];
@@ -162,7 +162,7 @@ fn a_shared_server_asks_nobody() {
 }
 
 #[test]
-fn subscribers_and_levels_are_each_clients_own() {
+fn subscriptions_and_log_levels_are_per_client() {
     let mut play = shared(Isolation::All, Some("one"));
     let both = clients(&mut play, ["two", "two"]);
     let uri = json!({"uri": "demo-s://x"});
@@ -193,7 +193,7 @@ fn subscribers_and_levels_are_each_clients_own() {
 }
 
 #[test]
-fn what_concerns_one_client_is_not_told_to_all() {
+fn notifications_that_may_concern_one_client_reach_nobody() {
     let mut play = shared(Isolation::All, Some("one"));
     let both = clients(&mut play, ["two", "two"]);
     for client in both {

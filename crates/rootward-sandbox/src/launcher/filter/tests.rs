@@ -36,7 +36,7 @@ fn fate(filter: &Filter, call: c_long, arguments: &[u64]) -> u32 {
 }
 
 #[test]
-fn other_architectures_and_unknown_calls_end_at_the_doorstep() {
+fn other_architectures_and_unknown_calls_are_refused() {
     let filter = Filter::compile(&orders(Trace::Off)).unwrap();
     let check = |number: u32, architecture: u32, expect: u32| {
         let called = Called { number, architecture, arguments: [0; 6] };
@@ -65,7 +65,7 @@ fn no_call_is_in_two_lists() {
 }
 
 #[test]
-fn every_call_of_a_list_meets_what_the_list_says() {
+fn every_listed_call_gets_the_action_of_its_list() {
     for (trace, own_proc) in
         [(Trace::On, OwnProc::FirstProcess), (Trace::Off, OwnProc::FirstProcess), (Trace::Off, OwnProc::EveryProcess)]
     {
@@ -100,7 +100,7 @@ fn arguments_decide_where_rules_say_so() {
     check(&plain, libc::SYS_openat, &[0, 0, create, 0o644], ALLOW);
     check(&plain, libc::SYS_openat, &[0, 0, create, set_id], failing(libc::EPERM));
     check(&plain, libc::SYS_openat, &[0, 0, 0, set_id], ALLOW);
-    // While tracing, forbidden calls stay forbidden, and the rest is asked about.
+    // While tracing, forbidden calls stay forbidden, and the supervisor decides the rest.
     check(&traced, libc::SYS_openat, &[0, 0, create, set_id], failing(libc::EPERM));
     check(&traced, libc::SYS_openat, &[0, 0, create, 0o644], ASK);
     let own = Orders { own_proc: OwnProc::EveryProcess, ..orders(Trace::Off) };

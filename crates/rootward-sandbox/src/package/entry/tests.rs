@@ -1,4 +1,4 @@
-//! Tests of the store: its own rules, and what others put there.
+//! Tests of the package store: its own rules, and files that others planted in it.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 
@@ -84,7 +84,7 @@ fn an_install_in_use_is_not_removed() {
 }
 
 #[test]
-fn what_a_fetch_that_was_cut_off_left_is_removed_by_the_next() {
+fn leftovers_of_an_interrupted_fetch_are_removed_by_the_next() {
     let base = Base::new();
     let entry = base.fetched("npx name");
     let turn = entry.turn_ambient().unwrap().unwrap();
@@ -101,7 +101,7 @@ fn what_a_fetch_that_was_cut_off_left_is_removed_by_the_next() {
 }
 
 #[test]
-fn two_do_not_fetch_at_once() {
+fn two_processes_do_not_fetch_at_once() {
     let base = Base::new();
     let (one, other) = (base.entry("npx name").unwrap(), base.entry("npx name").unwrap());
     let turn = one.turn_ambient().unwrap().unwrap();
@@ -120,7 +120,7 @@ fn a_failure_is_noted_and_leaves_the_good_install() {
     assert!(current.tried.is_some() && current.install == 1);
 }
 
-/// Checks that it is refused, and why.
+/// Checks that the entry is refused, and why.
 fn refused(base: &Base, line: &str, expect: &str) {
     let says = base.entry(line).and_then(|entry| entry.hold_ambient()).unwrap_err().to_string();
     assert!(says.contains(expect), "{says}");
@@ -141,7 +141,7 @@ fn a_link_in_the_package_store_is_refused() {
         std::fs::rename(&moved, place).unwrap();
     }
     assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 0, "nothing was created behind the link");
-    // An install that is a link is not good.
+    // An install that is a link is not used.
     std::fs::rename(entry.directory().join("1"), elsewhere.join("1")).unwrap();
     symlink(elsewhere.join("1"), entry.directory().join("1")).unwrap();
     assert!(base.entry("npx name").unwrap().hold_ambient().unwrap().is_none());

@@ -67,7 +67,7 @@ impl Adding {
         let told = told(offer, desk);
         // SECURITY: anyone who contributes to a project can write its files, so `--yes` does not cover what they
         // name
-        // (test: a_yes_beforehand_is_none_to_a_project)
+        // (test: the_yes_flag_does_not_cover_a_project)
         if self.yes && offer.file.holder == Holder::Project {
             message::warning(&format!("{told} is not shared: a project names it, so you have to answer yourself"));
             return Ok(Vec::new());

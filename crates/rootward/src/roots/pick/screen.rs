@@ -200,7 +200,7 @@ pub(super) fn forget_what_was_typed() {
     let input = rustix::stdio::stdin();
     for _ in 0..MOST_PIECES {
         // SECURITY: it was typed at the picker, and must not answer the question that follows
-        // (test: lines_typed_ahead_are_no_answer)
+        // (test: lines_typed_ahead_are_not_an_answer)
         let _ = tcflush(input, QueueSelector::IFlush);
         if poll(&mut [PollFd::new(&input, PollFlags::IN)], Some(&TOGETHER)) == Ok(0) {
             return;

@@ -1,4 +1,4 @@
-//! Files and records that were made to mislead.
+//! Malicious config files, links and undo records.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -13,7 +13,7 @@ const GOOD: &str = r#"{"mcpServers": {"a": {"command": "x"}}}"#;
 
 /// Files that are refused, each with its reason; the others are still adopted.
 #[test]
-fn files_that_are_no_config() {
+fn files_that_are_not_a_config() {
     let stage = stage_with(GOOD);
     let claude = stage.path("home/.claude.json");
     let check = |says: &str| {
@@ -47,7 +47,7 @@ fn files_that_are_no_config() {
     check("");
 }
 
-/// A place that was given to a confined command for writing.
+/// Gives a confined command write access to a place.
 pub(super) fn given(stage: &Stage, place: &str) {
     let root = stage.path(place);
     let run = stage.run(["sandbox", "--root", root.to_str().unwrap(), "--", "true"]);
@@ -60,7 +60,7 @@ fn a_link_that_a_server_could_have_made_is_not_followed() {
     fs::create_dir_all(stage.path("home/.cursor")).unwrap();
     stage.write("outside/mcp.json", GOOD);
     symlink(stage.path("outside/mcp.json"), stage.path("home/.cursor/mcp.json")).unwrap();
-    // A link of the user's own is followed, and stays one.
+    // A link that the user made is followed, and stays a link.
     assert_eq!(stage.run(["adopt", "--yes", "--no-try"]).code, Some(0));
     assert!(fs::symlink_metadata(stage.path("home/.cursor/mcp.json")).unwrap().is_symlink());
     assert!(cursor(&stage).contains("rootward"));
@@ -136,7 +136,7 @@ fn nothing_moves_the_cursor() {
         servers.insert(name.to_owned(), json!({"command": name, "args": [name], "env": {name: name}}));
         servers.insert(format!("{name}2"), json!({"command": 1}));
     }
-    // Raw in the text, too: in a comment.
+    // A comment holds the raw characters, too.
     let text = format!("{{ // \u{1b}[31m \u{202e}\n\"mcpServers\": {}}}\n", Value::from(servers));
     let stage = stage_with(&text);
     for words in [&["adopt"][..], &["adopt", "--yes"], &["adopt", "--undo"], &["adopt", "--undo", "--yes"]] {
@@ -173,7 +173,7 @@ fn a_planted_record_is_refused() {
         assert_ne!(run.code, Some(0), "{planted}: {}{}", run.stdout, run.stderr);
         assert_eq!(cursor(&stage), wrapped, "{planted}");
     }
-    // A backup with other words in it is not put back.
+    // A backup with another command is not restored.
     fs::write(&record, &text).unwrap();
     fs::write(record.with_extension("backup"), before.replace("\"x\"", "\"evil\"")).unwrap();
     assert_eq!(stage.run(["adopt", "--undo", "--yes"]).code, Some(0));

@@ -1,4 +1,4 @@
-//! Two at once, a kill, a full disk, a directory that cannot be written: nothing is lost.
+//! Concurrent runs, a kill, a full disk, a read-only directory: nothing is lost.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -53,7 +53,7 @@ fn a_kill_leaves_a_whole_file_that_can_be_undone() {
     }
 }
 
-/// In a mount namespace of its own, where the disk of the config, or that of the backup, is small and full.
+/// In its own mount namespace, where the disk of the config or of the backup is small and full.
 #[test]
 fn a_full_disk_loses_nothing() {
     for full in [".cursor", ".local"] {

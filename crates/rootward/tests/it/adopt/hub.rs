@@ -1,4 +1,4 @@
-//! `adopt --hub`: one entry in the place of a file's servers, which live on behind it, and back to the bytes that were there.
+//! `adopt --hub` replaces a file's servers with one entry and moves them behind the hub. Undo restores the original bytes.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -23,7 +23,7 @@ const TWO: &str = r#"{
 }
 "#;
 
-/// The configurations of hubs that are there.
+/// The existing hub configurations.
 fn hubs(stage: &Stage) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(stage.path(HUBS)) else { return Vec::new() };
     let mut hubs: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -91,7 +91,7 @@ fn every_client_can_have_a_hub() {
     let before = texts(&stage);
     let told = json_of(&stage, &["adopt", "--hub", "--yes", "--no-try", "--json"]);
     assert!(!told.to_string().contains("abc123"), "{told}");
-    // Those of Claude Desktop, Cursor and VS Code have no server that the hub can run.
+    // The files of Claude Desktop, Cursor and VS Code have no server that the hub can run.
     let changed: Vec<bool> = texts(&stage).iter().zip(&before).map(|(now, before)| now != before).collect();
     assert_eq!(changed, [true, false, false, false, true, true, true, true, true, true]);
     let found = hubs(&stage);
@@ -136,13 +136,13 @@ fn comments_elsewhere_stay() {
     let left = &told["files"][0]["servers"][1];
     assert_eq!((&left["verdict"], &left["reason"]), (&json!("not_wrapped"), &json!("not_by_hub")), "{told}");
     assert_eq!(told["files"][0]["hubs"], json!([{"name": "rootward", "config": file, "servers": ["a"]}]));
-    // Somebody writes a comment: the server comes back, and the comment stays.
+    // The user edits a comment: undo restores the server and keeps the comment.
     stage.write("home/.config/Code/User/mcp.json", &text().replace("// a\n", "// b\n"));
     assert_eq!(stage.run(["adopt", "--undo", "--yes"]).code, Some(0));
     assert_eq!(text(), before.replace("// a\n", "// b\n"));
 }
 
-/// The command that the file has now, run as the client runs it.
+/// Runs the new command of the entry as the client would.
 #[test]
 fn an_adopted_hub_has_its_servers() {
     let stage = stage_with(TWO);
@@ -173,7 +173,7 @@ fn wrapped_servers_move_with_their_own_commands() {
     let file = stage.path(HUBS).join("cursor.json");
     assert_eq!(read(&file)["mcpServers"]["one"]["command"], "python3");
     assert!(!cursor(&stage).contains("wrap"), "{}", cursor(&stage));
-    // A server that is added later is wrapped, and one undo takes out everything.
+    // A server that is added later is wrapped, and one undo reverts everything.
     let more = ",\n    \"three\": {\"command\": \"x\"}\n  },\n  \"theme\"";
     stage.write("home/.cursor/mcp.json", &cursor(&stage).replace("\n  },\n  \"theme\"", more));
     let run = stage.run(["adopt", "--yes", "--no-try"]);
@@ -203,7 +203,7 @@ fn a_wrapped_server_that_the_hub_cannot_run_stays_wrapped() {
 }
 
 #[test]
-fn a_second_hub_is_not_put_beside_the_first() {
+fn no_second_hub_is_added() {
     let stage = stage_with(TWO);
     assert_eq!(stage.run(["adopt", "--hub", "--yes", "--no-try"]).code, Some(0));
     let now = cursor(&stage);
@@ -228,7 +228,7 @@ fn a_configuration_that_was_changed_since_is_kept() {
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     assert!(run.stdout.contains("`~/.config/rootward/hub/cursor.json` stays: it was changed since"), "{}", run.stdout);
     assert_eq!((cursor(&stage), fs::read_to_string(&file).unwrap()), (before, changed.clone()));
-    // It is not written over either.
+    // Adopting again does not overwrite it.
     assert_eq!(stage.run(["adopt", "--hub", "--yes", "--no-try"]).code, Some(0));
     assert_eq!((hubs(&stage).len(), fs::read_to_string(&file).unwrap()), (2, changed));
 }

@@ -1,4 +1,4 @@
-//! `adopt`: other clients' files are changed on a person's word, in their servers' commands only, and every server still works.
+//! `adopt` changes other clients' files only if a person agrees, changes only the servers' commands, and every server still works.
 
 mod attacks;
 mod hardship;
@@ -196,7 +196,7 @@ fn a_person_says_yes_and_every_server_works() {
     ] {
         assert!(told.contains(line), "{line}: {told}");
     }
-    // There is nothing left to do.
+    // A second run has nothing to do.
     let again = stage.run(["adopt"]);
     assert_eq!((again.code, again.stderr.as_str()), (Some(0), "there is nothing to adopt\n"), "{}", again.stdout);
 }
@@ -220,7 +220,7 @@ fn a_flag_starts_no_server_of_a_project() {
     assert_eq!(told["files"][0]["servers"][0]["works"], Value::Null, "{told}");
 }
 
-/// The command that a file has now, run as the client runs it.
+/// Runs the new command of an entry as the client would.
 #[test]
 fn an_adopted_server_is_held_and_has_its_variables() {
     let stage = stage();
@@ -258,7 +258,7 @@ fn a_server_that_does_not_work_is_named_with_the_reason() {
     ] {
         assert!(run.stdout.contains(line), "{line}: {}", run.stdout);
     }
-    // What is remembered of a server does not speak for it: the same words start one that dies.
+    // The cached handshake does not count: the same command now starts a server that dies.
     assert_eq!(stage.run(["adopt", "--undo", "--yes"]).code, Some(0));
     stage.write("home/.cursor/mcp.json", &cursor(&stage).replace("\"x\"]", "\"x\"], \"env\": {\"ENDS\": \"early\"}"));
     let run = stage.run(["adopt", "--yes"]);
@@ -279,7 +279,7 @@ fn the_home_is_not_given_to_servers_that_are_tried() {
         assert!(told.contains("  Cursor, a: works, with 16 tools\n"), "{told}");
         let says = String::from_utf8_lossy(&run.stderr);
         assert_eq!(says.contains("in an empty directory"), !from_here, "{says}");
-        // What the server hears goes to a file in the directory that it runs in.
+        // The server writes the messages that it gets to a file in its working directory.
         assert_eq!(fs::exists(stage.path(place).join("seen")).unwrap(), from_here, "{place}");
         let record = fs::read(stage.path("home/.local/state/rootward/given-for-writing")).unwrap();
         let home = stage.path("home").canonicalize().unwrap();
@@ -291,13 +291,13 @@ fn the_home_is_not_given_to_servers_that_are_tried() {
 }
 
 #[test]
-fn the_program_is_called_by_its_path_where_its_name_is_not_enough() {
+fn the_program_is_called_by_its_path_if_its_name_is_not_enough() {
     let stage = Stage::new();
     let text = r#"{"mcpServers": {"a": {"command": "x"}}}"#;
     stage.write("home/.cursor/mcp.json", text);
     assert_eq!(stage.run(["adopt", "--yes", "--no-try"]).code, Some(0));
     assert!(cursor(&stage).contains(&format!("\"command\": \"{}\"", env!("CARGO_BIN_EXE_rootward"))));
-    // Another program of that name comes first.
+    // `PATH` finds another program with that name first.
     let stage = Stage::new();
     stage.write("home/.cursor/mcp.json", text);
     stage.write("bin/rootward", "#!/bin/sh\n");

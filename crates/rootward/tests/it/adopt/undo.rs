@@ -1,4 +1,4 @@
-//! `adopt --undo`: back to the bytes that were there, or to the commands that were.
+//! `adopt --undo` restores the original bytes, or at least the original commands.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -21,7 +21,7 @@ fn every_client_gets_its_bytes_back() {
     let before = texts(&stage);
     assert_eq!(stage.run(["adopt", "--yes", "--no-try"]).code, Some(0));
     let changed = texts(&stage).iter().zip(&before).filter(|(now, before)| now != before).count();
-    // That of Claude Desktop has no server to wrap.
+    // Claude Desktop's file has no server to wrap.
     assert_eq!((changed, kept(&stage)), (FILES.len() - 1, 2 * (FILES.len() - 1)));
     let run = on_a_terminal(&stage, "adopt --undo", "n\n");
     assert_eq!(run.code, Some(1), "{}", run.stdout);
@@ -39,7 +39,7 @@ fn every_client_gets_its_bytes_back() {
 }
 
 #[test]
-fn only_what_is_named() {
+fn only_the_named_file_is_undone() {
     let stage = stage();
     let before = texts(&stage);
     assert_eq!(stage.run(["adopt", "--yes", "--no-try"]).code, Some(0));
@@ -71,7 +71,7 @@ fn two_adopts_and_one_undo() {
 }
 
 #[test]
-fn what_was_changed_since_is_named_and_stays() {
+fn an_entry_that_was_changed_since_is_named_and_stays() {
     let stage = stage_with(r#"{"mcpServers": {"a": {"command": "x"}, "b": {"command": "y"}, "c": {"command": "z"}}}"#);
     assert_eq!(stage.run(["adopt", "--yes", "--no-try"]).code, Some(0));
     let since = cursor(&stage)
@@ -96,7 +96,7 @@ fn what_was_changed_since_is_named_and_stays() {
 }
 
 #[test]
-fn a_file_that_is_gone_is_no_reason_to_forget_it() {
+fn the_record_of_a_missing_file_is_kept() {
     let stage = stage_with(r#"{"mcpServers": {"a": {"command": "x"}}}"#);
     let before = cursor(&stage);
     assert_eq!(stage.run(["adopt", "--yes", "--no-try"]).code, Some(0));

@@ -8,7 +8,7 @@ use super::attacks::given;
 use super::{cursor, json_of, server, stage_with};
 use crate::stage::Stage;
 
-/// An entry of the user's with this file.
+/// An entry in the user's own config, with this file.
 fn entry(file: &str) -> String {
     format!(r#"{{"mcpServers": {{"a": {{"command": "python3", "args": ["[SERVER]"], "envFile": "{file}"}}}}}}"#)
 }
@@ -31,7 +31,7 @@ fn a_server_gets_the_variables_of_its_file() {
 }
 
 #[test]
-fn a_file_that_a_server_could_write_holds_nothing() {
+fn variables_from_a_file_that_a_server_could_write_are_not_used() {
     let stage = stage_with("{}");
     stage.write("outside/own.env", "AWS_SECRET_ACCESS_KEY=\n");
     let file = stage.path("outside/own.env");
@@ -48,7 +48,7 @@ fn a_file_that_a_server_could_write_holds_nothing() {
 }
 
 #[test]
-fn a_project_steers_nothing_by_a_file() {
+fn a_project_cannot_steer_rootward_with_a_file() {
     let stage = Stage::new().with_path();
     let entries = json!({"servers": {
         "own": {"command": "x", "envFile": "${workspaceFolder}/.env"},
@@ -67,7 +67,7 @@ fn a_project_steers_nothing_by_a_file() {
         let (verdict, reason) = (&of(name)["verdict"], &of(name)["reason"]);
         assert_eq!((verdict, reason), (&json!("not_wrapped"), &json!("steered_by_file")), "{told}");
     }
-    // The project does not make the names of the user's variables known.
+    // A project's entry must not reveal the names of the user's variables.
     assert_eq!(of("elsewhere")["becomes"], json!(["rootward", "wrap", "--", "x"]), "{told}");
     assert!(!told.to_string().contains("abc123"), "{told}");
     let shown = stage.run(["adopt"]).stdout;

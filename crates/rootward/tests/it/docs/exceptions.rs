@@ -1,8 +1,8 @@
-//! Commands in the documentation that do not run here as they stand, each with the reason.
+//! Commands in the documentation that these tests do not run unchanged, each with the reason.
 
 use Instead::{As, ByHand, Elsewhere};
 
-/// Lines of a page that begin with this.
+/// An exception for the lines of a page that start with `line`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Exception {
     pub(super) page: &'static str,
@@ -15,11 +15,11 @@ pub(super) struct Exception {
 /// What happens instead.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Instead {
-    /// It runs there: a task of CONTRIBUTING.md, or a file of these tests.
+    /// It runs elsewhere: in a task of CONTRIBUTING.md, or in a file of these tests.
     Elsewhere(&'static str),
-    /// It runs like this; `%` is the command.
+    /// It runs in this form; `%` is the command.
     As(&'static str),
-    /// It runs when somebody moves to newer versions, and at no other time.
+    /// A person runs it to update versions.
     ByHand,
 }
 
@@ -41,10 +41,10 @@ const fn row(page: &'static str, line: &'static str, instead: Instead, why: &'st
     Exception { page, line, instead, why }
 }
 
-const BUILDS: &str = "builds the workspace with cargo, in a directory of its own";
-const NETWORK: &str = "fetches packages";
-const LOCKS: &str = "makes new lock files from the package index";
-const HOST: &str = "needs a client that comes from npm";
+const BUILDS: &str = "builds the workspace with cargo, in a separate directory";
+const NETWORK: &str = "downloads packages";
+const LOCKS: &str = "creates new lock files from the package index";
+const HOST: &str = "needs a client from npm";
 const ASKS: &str = "asks on a terminal";
 const ENDLESS: &str = "runs until it is interrupted";
 const EMPTY: &str = "nothing is on record here, so its exit code is 1";
@@ -52,7 +52,7 @@ const EMPTY: &str = "nothing is on record here, so its exit code is 1";
 /// A list verb that finds nothing.
 const NONE: &str = "% || [ $? = 1 ]";
 
-/// A client that begins a session and ends it.
+/// A client that starts a session and ends it.
 const SESSION: &str = r#"echo '{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "docs", "version": "1"}}}' | %"#;
 
 pub(super) const EXCEPTIONS: &[Exception] = &[

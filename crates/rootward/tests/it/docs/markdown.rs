@@ -1,9 +1,9 @@
-//! A page of Markdown, as far as commands in it go.
+//! The commands in a Markdown page.
 
 /// A page.
 #[derive(Debug)]
 pub(super) struct Page {
-    /// Below the top of the repository.
+    /// Relative to the top of the repository.
     pub(super) path: String,
     pub(super) blocks: Vec<Block>,
     /// The text between backticks, outside of blocks.
@@ -15,7 +15,7 @@ pub(super) struct Page {
 pub(super) struct Block {
     /// The number of the line that opens it.
     pub(super) line: usize,
-    /// What the fence says after its backticks.
+    /// The word after the backticks of the fence.
     pub(super) language: String,
     pub(super) text: String,
 }
@@ -40,7 +40,7 @@ pub(super) enum Expected {
 impl Page {
     pub(super) fn read(path: &str, text: &str) -> Page {
         let (mut blocks, mut prose) = (Vec::new(), String::new());
-        // The fence that is open, and the blanks before it.
+        // The open fence, and the spaces before it.
         let mut open: Option<(String, usize, Block)> = None;
         for (number, line) in text.lines().enumerate() {
             let trimmed = line.trim_start();
@@ -66,17 +66,17 @@ impl Page {
             }
         }
         assert!(open.is_none(), "{path}: a block is not closed");
-        // A span does not reach over the end of a paragraph.
+        // A code span ends with its paragraph.
         let spans = prose.lines().flat_map(|paragraph| paragraph.split('`').skip(1).step_by(2));
         Page { path: path.to_owned(), blocks, inline: spans.map(str::to_owned).collect() }
     }
 
-    /// What runs, in order.
+    /// The steps of all blocks, in order.
     pub(super) fn steps(&self) -> Vec<Step> {
         self.blocks.iter().flat_map(Block::steps).collect()
     }
 
-    /// Each line that runs.
+    /// Every command line.
     pub(super) fn commands(&self) -> Vec<String> {
         self.steps().iter().flat_map(|step| step.commands.lines().map(str::to_owned).collect::<Vec<_>>()).collect()
     }
@@ -102,7 +102,7 @@ impl Block {
                         (None, _) => panic!("line {}: a block of `console` begins with `$ `", self.line),
                     }
                 }
-                // Nothing is shown, so it must succeed.
+                // A command without output must succeed.
                 for step in steps.iter_mut().filter(|step| step.expected == Expected::Output(Vec::new())) {
                     step.expected = Expected::Success;
                 }

@@ -1,8 +1,8 @@
-//! Every command in the documentation is run as it stands, and what a page shows of its output is compared.
+//! These tests run every command in the documentation unchanged, and compare its output with what the page shows.
 //!
-//! A block of `sh` holds commands that must succeed. A block of `console` holds commands after `$ `, each with its output. Those of a page
-//! run in order, in one shell. What cannot run here is in one table, with the reason ([`exceptions`]). Commands in the middle of a sentence
-//! and in blocks of `text` are not run; their verbs and flags must exist ([`words`]).
+//! A `sh` block holds commands that must succeed. A `console` block holds commands after `$ `, each with its output. The commands of a
+//! page run in order, in one shell. A table lists those that cannot run here, with the reason ([`exceptions`]). Commands in a sentence
+//! or in a `text` block are not run, but their verbs and flags must exist ([`words`]).
 
 mod exceptions;
 mod markdown;
@@ -23,7 +23,7 @@ fn top() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
-/// All pages, by their paths below the top.
+/// All pages, sorted by path.
 fn pages() -> Vec<Page> {
     let mut found = Vec::new();
     look(Path::new(""), &mut found);
@@ -64,7 +64,7 @@ fn every_exception_is_still_needed() {
         let used = lines.filter(|line| line.starts_with(exception.line)).count();
         assert!(used > 0, "{} has no command `{}` any more", exception.page, exception.line);
     }
-    // What runs instead is a command that contributors know, or a test.
+    // Each replacement is a command in CONTRIBUTING.md, or a test.
     let known = fs::read_to_string(top().join("CONTRIBUTING.md")).unwrap();
     for place in EXCEPTIONS.iter().filter_map(exceptions::Exception::runs_elsewhere) {
         let is_test =
@@ -73,7 +73,7 @@ fn every_exception_is_still_needed() {
     }
 }
 
-/// A command in a block that says nothing of its language would be run by nobody.
+/// No test would run a command in a block without a language.
 #[test]
 fn commands_are_in_blocks_that_are_run() {
     // The pages of the tools show answers, which another check compares (`cargo xtask files`).
@@ -98,7 +98,7 @@ fn commands_in_sentences_exist() {
     for page in pages() {
         let lines = page.blocks.iter().filter(|block| block.language == "text").flat_map(|block| block.text.lines());
         for command in page.inline.iter().map(String::as_str).chain(lines) {
-            // Behind a pipe stands another program.
+            // Another program follows a pipe.
             let own = command.split(" | ").next().unwrap_or(command);
             if let Some(words) = own.strip_prefix("rootward ") {
                 let wrong = verbs.judge(words).err();

@@ -9,13 +9,13 @@ use super::exceptions::{Instead, exception};
 use super::markdown::{Expected, Page};
 use super::world;
 
-/// Begins the line that tells which step runs.
+/// Starts the line that names the current step.
 const MARK: char = '\u{1}';
 
-/// Ports in the pages; each becomes one that is free.
+/// Ports in the pages. Each is replaced with a free one.
 const PORTS: [&str; 2] = ["8080", "8443"];
 
-/// Runs a page; the error tells which step failed.
+/// Runs a page. The error names the step that failed.
 pub(super) fn run(page: &Page) -> Result<(), String> {
     let (mut script, mut expected) = (String::from("exec 2>&1\nset -e\n"), Vec::new());
     for step in page.steps() {
@@ -44,16 +44,16 @@ pub(super) fn run(page: &Page) -> Result<(), String> {
     let mut outputs = said.split(MARK).skip(1);
     for step in &expected {
         let Some(output) = outputs.next() else {
-            return Err(format!("{}: the step in line {} was not reached:\n{said}", page.path, step.line));
+            return Err(format!("{}: the step on line {} was not reached:\n{said}", page.path, step.line));
         };
         let (name, output) = output.split_once('\n').unwrap_or_default();
         if let Expected::Output(lines) = &step.expected
             && !is_alike(lines, output)
         {
-            return Err(format!("{name}: the page shows\n{}\n\nand the command says\n{output}", lines.join("\n")));
+            return Err(format!("{name}: the page shows\n{}\n\nbut the command prints\n{output}", lines.join("\n")));
         }
     }
-    // The last step of `console` may fail; one of `sh` may not.
+    // If the last step is from a `console` block, it may fail; from a `sh` block, it may not.
     if !run.status.success() && expected.last().is_some_and(|step| step.expected == Expected::Success) {
         return Err(format!("{}: {}\n{said}", page.path, run.status));
     }
@@ -76,7 +76,7 @@ fn free_port() -> String {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string()
 }
 
-/// Whether the output is the one that is shown. White space and numbers may differ; `…` is any text, and alone in a line any lines.
+/// Whether the output matches the page. White space and numbers may differ. `…` matches any text; alone on a line, it matches any lines.
 fn is_alike(shown: &[String], output: &str) -> bool {
     let shown: Vec<String> = shown.iter().map(|line| plain(line)).collect();
     let said: Vec<String> = output.lines().map(plain).collect();
@@ -102,14 +102,14 @@ fn is_line(shown: &str, said: &str) -> bool {
     }
 }
 
-/// Without the lines at both ends that are empty.
+/// Without empty lines at both ends.
 fn trimmed(lines: &[String]) -> &[String] {
     let Some(first) = lines.iter().position(|line| !line.is_empty()) else { return &[] };
     let last = lines.iter().rposition(|line| !line.is_empty()).unwrap_or(first);
     &lines[first..=last]
 }
 
-/// A line with one blank for each white space, and one digit for each number.
+/// A line with one space for each run of white space, and one digit for each number.
 fn plain(line: &str) -> String {
     let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut plain = String::new();
@@ -124,7 +124,7 @@ fn plain(line: &str) -> String {
 }
 
 #[test]
-fn what_is_shown_may_leave_things_out() {
+fn shown_output_may_omit_parts() {
     let check = |shown: &str, said: &str, expect: bool| {
         let lines: Vec<String> = shown.lines().map(str::to_owned).collect();
         assert_eq!(is_alike(&lines, said), expect, "{shown:?} {said:?}");

@@ -1,19 +1,19 @@
-//! The verbs and flags that the program has, read from its own help.
+//! The program's verbs and flags, parsed from its own help.
 
 use std::collections::BTreeMap;
 use std::process::Command;
 
-/// Verbs by their words (`roots add`), each with its flags.
+/// Verbs by their full names (`roots add`), each with its flags.
 #[derive(Debug)]
 pub(super) struct Verbs(BTreeMap<String, Flags>);
 
-/// Flags, each with whether a value follows.
+/// Flags. The boolean says whether the flag takes a value.
 type Flags = BTreeMap<String, bool>;
 
-/// Verbs whose first word that is not a flag begins somebody else's command.
+/// Verbs whose first word that is not a flag starts another program's command.
 const RUNNERS: [&str; 2] = ["wrap", "sandbox"];
 
-/// Verbs that no help lists, because nobody types them.
+/// Verbs that no help lists, because users do not type them.
 const HIDDEN: [&str; 1] = ["connect"];
 
 impl Verbs {
@@ -26,7 +26,7 @@ impl Verbs {
         Verbs(verbs)
     }
 
-    /// Whether a command line could be meant: its verb and all flags exist.
+    /// Checks that the verb and all flags of a command line exist.
     pub(super) fn judge(&self, line: &str) -> Result<(), String> {
         let line = line.split(" #").next().unwrap_or_default();
         // A synopsis has brackets and dots.
@@ -40,7 +40,7 @@ impl Verbs {
             words.next();
         }
         let Some(flags) = self.0.get(&verb).filter(|_| !verb.is_empty() || line.starts_with('-')) else {
-            return Err("there is no such verb".to_owned());
+            return Err("no such verb".to_owned());
         };
         while let Some(word) = words.next() {
             let (flag, has_value) = word.split_once('=').map_or((word, false), |(flag, _)| (flag, true));
@@ -61,7 +61,7 @@ impl Verbs {
     }
 }
 
-/// Adds a verb and those below it.
+/// Adds a verb and its subcommands.
 fn add(verbs: &mut BTreeMap<String, Flags>, words: &[&str]) {
     let output = Command::new(env!("CARGO_BIN_EXE_rootward")).args(words).arg("--help").env_clear().output().unwrap();
     let help = String::from_utf8(output.stdout).unwrap();

@@ -1,4 +1,4 @@
-//! The home that the pages talk about, and what a page needs besides.
+//! The home directory that the pages describe, and what each page needs in addition.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -11,7 +11,7 @@ use super::markdown::Page;
 /// A server in a script, for pages that start one.
 const SERVER: &str = include_str!("../../../../../peers/popular/server.py");
 
-/// What every home has.
+/// The files of every home.
 const FILES: &[(&str, &str)] = &[
     ("src/app/.git/HEAD", "ref: refs/heads/main\n"),
     ("src/app/Cargo.toml", "[workspace]\nmembers = ['crates/*']\n"),
@@ -28,14 +28,14 @@ const FILES: &[(&str, &str)] = &[
 /// What a page needs.
 struct Needs {
     page: &'static str,
-    /// Where its commands run, below the home.
+    /// Where its commands run, relative to the home.
     directory: &'static str,
     files: &'static [(&'static str, &'static str)],
     /// Commands before the first one of the page.
     before: &'static str,
-    /// What some command says, in blocks that show no output.
+    /// Texts that some command must print, for blocks that show no output.
     says: &'static [&'static str],
-    /// What each answer of a server holds, in order.
+    /// Texts that the servers' answers must contain, in order.
     answers: &'static [&'static str],
 }
 
@@ -88,7 +88,7 @@ const NEEDS: &[Needs] = &[
     Needs { page: "docs/sandbox.md", directory: "project", ..PLAIN },
     Needs {
         page: "docs/troubleshooting.md",
-        // A server that runs: `rootward status` tells of it.
+        // A running server, for `rootward status` to show.
         before: r#"
             rm -r ~/src/site
             mkfifo ../client
@@ -102,7 +102,7 @@ const NEEDS: &[Needs] = &[
     },
 ];
 
-/// A home, and the directory in it that the commands of a page run in.
+/// A home, and the directory in it where the commands of a page run.
 pub(super) struct World {
     pub(super) home: PathBuf,
     pub(super) project: PathBuf,
@@ -134,11 +134,11 @@ pub(super) fn preparation(page: &Page) -> &'static str {
     needs(page).before
 }
 
-/// Holds what the commands of a page said against what they must say where the page shows nothing.
+/// Checks the output of a page's commands for texts that the page itself does not show.
 pub(super) fn judge(page: &Page, said: &str) -> Result<(), String> {
     let Needs { says, answers, .. } = needs(page);
     if let Some(text) = says.iter().find(|text| !said.contains(**text)) {
-        return Err(format!("{}: nothing says `{text}`:\n{said}", page.path));
+        return Err(format!("{}: no command prints `{text}`:\n{said}", page.path));
     }
     let given: Vec<&str> = said.lines().filter(|line| line.starts_with("{\"jsonrpc\"")).collect();
     let fit = given.iter().zip(*answers).filter(|(answer, text)| answer.contains(**text)).count();

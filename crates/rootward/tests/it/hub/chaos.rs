@@ -1,6 +1,6 @@
-//! Servers behind `rootward hub` that are killed at random: every call is answered, the hub goes on, and every server comes back.
+//! Servers behind `rootward hub` are killed at random: every call is answered, the hub keeps running, and every server comes back.
 //!
-//! A few kills among the tests; a minute of them where `ROOTWARD_LONG` is `1`, which `cargo xtask prove` sets.
+//! A few kills by default; a minute of them if `ROOTWARD_LONG` is `1`, which `cargo xtask prove` sets.
 
 use std::collections::BTreeSet;
 use std::process::Stdio;
@@ -16,10 +16,10 @@ use crate::wrap::stress::{Dice, hear, kill};
 
 const SERVERS: [&str; 3] = ["a", "b", "c"];
 
-/// How many calls may be open.
+/// The most calls that may be open.
 const MOST_OPEN: usize = 6;
 
-/// Enough kills to meet servers that start, serve and wait to be started, or as many as fit into a minute.
+/// Whether to continue: until enough kills hit servers that start, serve or wait to be started, or until a minute has passed.
 fn goes_on(killed: u32, begun: Instant) -> bool {
     let long = std::env::var_os("ROOTWARD_LONG").is_some_and(|value| value == "1");
     if long { begun.elapsed() < Duration::from_mins(1) } else { killed < 12 }
@@ -70,7 +70,7 @@ fn every_call_is_answered_while_servers_are_killed_and_all_come_back() {
     assert_eq!(scene.rootward(&["status"]).output().unwrap().status.code(), Some(1), "nothing runs any more");
 }
 
-/// Kills one of the servers that run, if any does. Whether it did.
+/// Kills one of the running servers. Returns `false` if there is none.
 fn kill_any(scene: &Scene, dice: &mut Dice) -> bool {
     let told: Value = serde_json::from_slice(&scene.rootward(&["status", "--json"]).output().unwrap().stdout).unwrap();
     let running = told[0]["servers"].as_array().into_iter().flatten();
@@ -79,7 +79,7 @@ fn kill_any(scene: &Scene, dice: &mut Dice) -> bool {
     count > 0 && kill(&processes[usize::try_from(dice.next(count)).unwrap()])
 }
 
-/// Calls a server until it answers. One that was killed often is started after a pause.
+/// Calls a server until it answers. A server that was killed often is restarted after a pause.
 fn comes_back(scene: &Scene, client: &mut Client, server: &str) {
     let begun = Instant::now();
     loop {

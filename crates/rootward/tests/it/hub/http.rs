@@ -1,4 +1,4 @@
-//! `rootward hub --http`: several principals before one hub, each held to its own directories.
+//! `rootward hub --http`: several principals use one hub, each confined to its own directories.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -57,7 +57,7 @@ impl Hub {
         HttpLine::new(self.0.endpoint(token), stream)
     }
 
-    /// A client of this principal that names these roots, and has shaken hands.
+    /// A client of this principal with these roots, after the handshake.
     fn client(&self, token: &str, stream: OwnStream, roots: &[String]) -> Client<HttpLine> {
         let mut client = Client::over(self.line(token, stream));
         client.name_roots(roots);
@@ -82,7 +82,7 @@ fn servers() -> Value {
     json!({"mcpServers": {"a": server(&json!({})), "b": server(&json!({}))}})
 }
 
-/// What comes of reading a file: its text, or the code of the refusal.
+/// Reads a file. Returns its text, or the code of the refusal.
 fn read(client: &mut Client<HttpLine>, tool: &str, path: &std::path::Path) -> String {
     let answer = client.call(tool, json!({"path": path}));
     let (code, text) = (&answer["result"]["structuredContent"]["code"], &answer["result"]["content"][0]["text"]);
@@ -96,7 +96,7 @@ fn two_principals_have_their_own_directories_and_servers() {
     let hub = Hub::start(&scene, &servers());
     let everything: Vec<String> = ["project", "other", "outside"].iter().map(|name| scene.uri(name)).collect();
     for stream in [OwnStream::None, OwnStream::Open] {
-        // Each shares everything, and gets what its ceiling holds.
+        // Each client shares everything, but gets only what its ceiling allows.
         let mut ana = hub.client(ANA, stream, &everything);
         let mut ben = hub.client(BEN, stream, &everything);
         assert_eq!(read(&mut ana, "a__read", &scene.path("project/file.txt")), "project");
@@ -106,7 +106,7 @@ fn two_principals_have_their_own_directories_and_servers() {
         assert_eq!(read(&mut ben, "a__read", &scene.path("outside/file.txt")), "outside_roots");
         let written = ben.call("a__write_file", json!({"path": scene.path("other/new.txt"), "content": "x"}));
         assert_eq!(written["result"]["structuredContent"]["code"], "access_denied", "{written}");
-        // The process itself is confined to it, whatever the client says.
+        // The process itself is confined to the ceiling, whatever the client says.
         assert_eq!(ana.text("a__where", json!({})), scene.text("project"));
         assert_eq!(ben.text("a__where", json!({})), scene.text("other"));
         // A server that is not the principal's is neither listed nor called.
@@ -131,7 +131,7 @@ fn two_principals_have_their_own_directories_and_servers() {
 }
 
 #[test]
-fn a_session_of_another_principal_is_not_to_be_had() {
+fn a_session_of_another_principal_is_not_found() {
     let scene = Scene::new();
     let hub = Hub::start(&scene, &servers());
     let ana = hub.client(ANA, OwnStream::None, &[scene.uri("project")]);
@@ -180,7 +180,7 @@ fn a_session_that_ends_ends_its_servers() {
 }
 
 #[test]
-fn on_a_signal_what_runs_finishes_and_nothing_is_left() {
+fn a_signal_ends_the_hub_and_its_servers() {
     let scene = Scene::new();
     let mut hub = Hub::start(&scene, &servers());
     let mut client = hub.client(ANA, OwnStream::None, &[scene.uri("project")]);
@@ -209,7 +209,7 @@ fn the_process_that_reads_from_the_network_has_no_rights() {
     let line = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).unwrap().trim().to_owned();
     assert_eq!((line("NoNewPrivs:").as_str(), line("CapEff:").as_str()), ("1", "0000000000000000"), "{status}");
     assert!(fs::read(format!("/proc/{front}/environ")).unwrap().is_empty());
-    // No file is open there: sockets, pipes, and what the runtime waits with.
+    // It has no open file: only sockets, pipes, and what the runtime polls with.
     for open in fs::read_dir(format!("/proc/{front}/fd")).unwrap().flatten() {
         let what = fs::read_link(open.path()).unwrap_or_default();
         let what = what.to_str().unwrap_or_default();
@@ -258,7 +258,7 @@ fn figures_of_the_hub_and_of_its_front() {
     assert_eq!(Connection::open(hub.0.address).unwrap().ask("GET", "/metrics", &[], "").unwrap().status, 401);
 }
 
-/// The hub has a limit of its own; what its clients are told is the same as when the front's is reached.
+/// The hub has its own limit. Clients get the same error as for the limit of the front.
 #[test]
 fn a_hub_that_is_full_says_so() {
     let scene = Scene::new();

@@ -1,4 +1,4 @@
-//! A modern client before the hub, whose servers are of the legacy era.
+//! Modern clients in front of the hub, with legacy and modern servers.
 
 use rootward_testkit::client::{Client, message, said};
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{hub, server, two};
 use crate::wrap::scene::Scene;
 
-/// A call of a client that can be asked for its roots and for answers of its model, with what is carried from the round before.
+/// A call by a client with roots and sampling, with the state and answers of the previous round.
 fn call(client: &mut Client, tool: &str, arguments: &Value, carried: &Value) -> Value {
     let capabilities = json!({"roots": {}, "sampling": {}});
     let mut params = message::modern(&capabilities, message::call(tool, arguments.clone()));
@@ -16,7 +16,7 @@ fn call(client: &mut Client, tool: &str, arguments: &Value, carried: &Value) -> 
     client.ask("tools/call", params)
 }
 
-/// A call in this root: the client is asked for its roots, and calls again.
+/// A call in this root: the hub asks the client for its roots, and the client calls again.
 fn call_in(client: &mut Client, root: &str, tool: &str, arguments: &Value) -> Value {
     let question = call(client, tool, arguments, &json!({}));
     let result = &question["result"];

@@ -1,6 +1,6 @@
-//! `rootward hub` whose configuration changes while a client keeps calling: servers that did not change answer every call.
+//! The configuration of `rootward hub` changes while a client keeps calling: servers that did not change answer every call.
 //!
-//! One round of changes among the tests; as many as fit into a minute where `ROOTWARD_LONG` is `1`, which `cargo xtask prove` sets.
+//! One round of changes by default; as many as fit into a minute if `ROOTWARD_LONG` is `1`, which `cargo xtask prove` sets.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -19,19 +19,19 @@ const UNTOUCHED: [&str; 2] = ["a", "b"];
 /// How many calls are open at all times.
 const OPEN: usize = 6;
 
-/// How often the file changes without anybody waiting for the hub.
+/// How often the file changes without waiting for the hub.
 const IN_A_ROW: u32 = 40;
 
-/// What the hub says on standard error about a file that it took, and about one that it did not.
+/// What the hub prints on standard error when it accepts a file, and when it refuses one.
 const TAKEN: &str = "rootward: the configuration changed";
 const REFUSED: &str = "rootward: the servers stay as they are";
 
 /// How the file is changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Manner {
-    /// Its content: a reader may see half of it.
+    /// Its content is overwritten: a reader may see half of it.
     InPlace,
-    /// Another file takes its name.
+    /// Another file is renamed over it.
     Renamed,
 }
 
@@ -39,7 +39,7 @@ enum Manner {
 struct Load<'s> {
     scene: &'s Scene,
     client: Client,
-    /// The open calls, and what each must be answered with. A server that comes and goes may answer with an error.
+    /// The open calls, each with the expected answer. A server that comes and goes may answer with an error.
     open: BTreeMap<u64, Option<String>>,
     /// The processes of the untouched servers.
     processes: [String; 2],
@@ -48,7 +48,7 @@ struct Load<'s> {
     calls: usize,
 }
 
-/// A configuration with these servers, in this order. A server with a variable is another one for each value.
+/// A configuration with these servers, in this order. Another value of the variable makes it another server.
 fn config(servers: &[(&str, Option<u32>)]) -> String {
     let entry = |(name, variable): &(&str, Option<u32>)| {
         let mut entry = server(&json!({}));
@@ -113,7 +113,7 @@ impl Load<'_> {
         }
     }
 
-    /// Configures these servers, and calls until the hub lists them.
+    /// Configures these servers, and keeps calling until the hub lists them.
     fn change(&mut self, manner: Manner, servers: &[(&str, Option<u32>)], guest: Option<&'static str>) {
         let said = self.said(TAKEN);
         self.write(manner, &config(servers));
@@ -123,7 +123,7 @@ impl Load<'_> {
         self.turns_until("the lists are right", |load| load.listed() == expect);
     }
 
-    /// Makes the file unusable, and calls until the hub has said so. Nothing changes.
+    /// Makes the file unusable, and keeps calling until the hub reports it. The servers do not change.
     fn spoil(&mut self, how: impl FnOnce(&std::path::Path)) {
         let (said, listed) = (self.said(REFUSED), self.listed());
         how(&self.scene.path("home/servers.json"));
@@ -131,7 +131,7 @@ impl Load<'_> {
         assert_eq!(self.listed(), listed);
     }
 
-    /// How often the hub has said this.
+    /// How often the hub has printed this.
     fn said(&self, what: &str) -> usize {
         fs::read_to_string(self.scene.path("errors.txt")).unwrap().matches(what).count()
     }
@@ -162,7 +162,7 @@ impl Load<'_> {
         }
     }
 
-    /// Calls, and takes so many messages. Not as fast as it can: other tests run beside this one.
+    /// Keeps calls open while it receives `count` messages. It pauses, because other tests run at the same time.
     fn turns(&mut self, count: u32) {
         for _ in 0..count {
             while self.open.len() < OPEN {
@@ -189,18 +189,18 @@ impl Load<'_> {
         self.open.insert(self.client.begin_call(&tool, arguments), expect);
     }
 
-    /// Takes a message. An answer must be the right one.
+    /// Handles a message. An answer must be the expected one.
     fn take(&mut self, message: &Value) {
         let (None, Some(id)) = (message.get("method"), message["id"].as_u64()) else { return };
         let expect = self.open.remove(&id);
-        assert!(expect.is_some(), "nobody asked, or it was answered before: {message}");
+        assert!(expect.is_some(), "unknown call, or a second answer: {message}");
         match expect.flatten() {
             Some(text) => assert_eq!(message["result"]["content"][0]["text"], text, "{message}"),
             None => assert!(message["result"].is_object() || message["error"].is_object(), "{message}"),
         }
     }
 
-    /// All calls are answered, and the servers of the last configuration run, and no others.
+    /// Checks that all calls are answered, and that exactly the servers of the last configuration run.
     fn end(mut self, names: &[&str]) {
         while !self.open.is_empty() {
             let message = self.client.receive();

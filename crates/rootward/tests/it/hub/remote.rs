@@ -1,4 +1,4 @@
-//! Remote servers behind the hub: reached over HTTP, from a process that holds no directory.
+//! Remote servers behind the hub: a process without any directory reaches them over HTTP.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::wrap::scene::Scene;
 
 const SECRET: &str = "hunter2-in-a-header";
 
-/// A server on HTTP, and where it listens.
+/// A server over HTTP, and its port.
 struct Remote {
     process: Child,
     port: u16,
@@ -56,7 +56,7 @@ fn hub_with_secret(scene: &Scene, config: &Value, words: &[&str]) -> Command {
     command
 }
 
-/// The process that is connected to an address: its words, and where it is in `/proc`.
+/// The process that connects to an address: its command line, and its directory in `/proc`.
 fn connector(address: &str) -> (String, PathBuf) {
     let processes = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
     let words = |process: &PathBuf| {
@@ -80,7 +80,7 @@ fn a_remote_and_a_local_server_behind_one_hub() {
         assert!(listed.contains("far__echo") && listed.contains("near__read"), "{listed}");
         assert_eq!(client.text("far__header", json!({})), format!("Bearer {SECRET}"));
         assert_eq!(client.text("near__where", json!({})), scene.text("project"));
-        // It is on this machine, so its paths are checked; it is not told the roots.
+        // Its address is on this machine, so its paths are checked. It does not get the roots.
         assert_eq!(client.text("far__read", json!({"path": scene.path("project/file.txt")})), "project");
         let refused = client.call("far__read", json!({"path": scene.path("outside/file.txt")}));
         assert_eq!(refused["result"]["structuredContent"]["code"], "outside_roots", "{refused}");
@@ -166,7 +166,8 @@ fn a_remote_server_that_was_restarted_is_used_again() {
     assert!(says.contains("127.0.0.1") && !says.contains(SECRET), "{says}");
     assert_eq!(client.text("near__where", json!({})), scene.text("project"));
     let _again = Remote::start(port);
-    // The session is unknown to it: the connector ends, at the latest with this call, and the next one shakes hands.
+    // The new server does not know the session: the connector ends, at the latest with this call, and the next one begins
+    // with a handshake.
     let called = client.call("far__echo", json!({"path": "a"}));
     let says = called["error"]["message"].as_str().unwrap_or("no longer knows this session");
     assert!(says.contains("no longer knows this session") && !says.contains(SECRET), "{called}");
@@ -175,7 +176,7 @@ fn a_remote_server_that_was_restarted_is_used_again() {
 }
 
 #[test]
-fn what_a_remote_server_is_reached_by_is_checked() {
+fn the_address_of_a_remote_server_is_checked() {
     let scene = Scene::new();
     let check = |entry: Value| {
         let config = json!({"mcpServers": {"far": entry}});

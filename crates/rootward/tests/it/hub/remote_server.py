@@ -1,6 +1,6 @@
-"""An MCP server over Streamable HTTP that does as it is told. Writes its port to standard output.
+"""A scripted MCP server over Streamable HTTP. Writes its port to standard output.
 
-It speaks the legacy era, or with the word `modern` behind the port only the modern one."""
+It speaks the legacy era, or only the modern one if `modern` follows the port."""
 
 import json
 import sys
@@ -98,7 +98,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Modern(Handler):
-    """No handshake, no sessions, and questions in place of answers."""
+    """No handshake, no sessions, and questions instead of results."""
 
     def do_POST(self):
         message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))

@@ -1,11 +1,11 @@
-//! The yes: asked for on a terminal, or said beforehand, and never guessed.
+//! Consent: asked for on a terminal or given with a flag, and never assumed.
 
 use std::fs;
 
 use super::{STORE, stored};
 use crate::stage::{Run, Stage};
 
-/// Runs on a terminal of its own, with these lines typed: `script` of util-linux gives a program one.
+/// Runs the program on a new terminal, which `script` of util-linux provides, and types these lines.
 pub(crate) fn on_a_terminal(stage: &Stage, arguments: &str, typed: &str) -> Run {
     let program = env!("CARGO_BIN_EXE_rootward");
     let mut command = stage.command([""; 0]);
@@ -26,7 +26,7 @@ pub(crate) fn on_a_terminal(stage: &Stage, arguments: &str, typed: &str) -> Run 
 fn nothing_is_shared_without_a_yes() {
     let stage = Stage::new();
     for fed in ["", "y\n", "yes\n"] {
-        // From a file: nobody reads it, and a pipe that nobody reads breaks.
+        // From a file: the program does not read it, and writing to an unread pipe could fail.
         stage.write("answer", fed);
         let answer = fs::File::open(stage.path("answer")).unwrap();
         let run: Run = stage.command(["roots", "add", "src"]).stdin(answer).output().unwrap().into();
@@ -64,7 +64,7 @@ fn a_yes_is_given_to_what_was_shown() {
 }
 
 #[test]
-fn more_takes_a_yes_and_less_does_not() {
+fn more_access_needs_a_yes_and_less_does_not() {
     let stage = Stage::new();
     assert_eq!(stage.run(["roots", "add", "src", "--close", "*.pem", "--read-only", "x", "--yes"]).code, Some(0));
     let check = |arguments: &[&str], code: i32| {
@@ -87,7 +87,7 @@ fn more_takes_a_yes_and_less_does_not() {
 }
 
 #[test]
-fn to_take_away_can_be_to_give() {
+fn removing_a_root_can_widen_access() {
     let stage = Stage::new();
     for words in [["roots", "add", ".", "--yes"], ["roots", "add", "src:ro", "--yes"]] {
         assert_eq!(stage.run(words).code, Some(0));
@@ -101,7 +101,7 @@ fn to_take_away_can_be_to_give() {
     assert!(run.stdout.contains("this lets every client write and delete files in ") && !may(&[]), "{}", run.stdout);
     assert_eq!(stage.run(["roots", "remove", "src", "--yes"]).code, Some(0));
     assert!(may(&[]));
-    // Taken from one, what is shared with all stays with the others.
+    // Removing it for one client leaves it shared with the others.
     assert_eq!(stage.run(["roots", "remove", ".", "--for", "git"]).code, Some(0));
     assert!(may(&[]) && may(&["--as", "editor"]) && !may(&["--as", "git"]));
     assert_eq!(stage.run(["roots", "grant", ".", "rw", "--for", "git"]).code, Some(2));

@@ -1,10 +1,10 @@
-//! `roots detect`: what is said for people and for programs, and that nothing comes of it.
+//! `roots detect`: its text and JSON output, and that it changes nothing.
 
 use serde_json::Value;
 
 use crate::stage::{Stage, assert_told};
 
-/// A source directory as people have it.
+/// A typical source directory.
 fn stage() -> Stage {
     let stage = Stage::new();
     for (path, text) in [
@@ -55,7 +55,7 @@ fn what_programs_see() {
 }
 
 #[test]
-fn nothing_comes_of_it() {
+fn detect_changes_nothing() {
     let stage = stage();
     assert_eq!(stage.run(["roots", "detect", "~/src"]).code, Some(0));
     let left: Vec<_> = std::fs::read_dir(stage.path("home")).unwrap().map(|entry| entry.unwrap().file_name()).collect();

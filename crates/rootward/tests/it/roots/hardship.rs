@@ -1,4 +1,4 @@
-//! Twenty at once, a kill while saving, a full disk: nothing is lost.
+//! Twenty concurrent runs, a kill while saving, a full disk: nothing is lost.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::{STORE, stored};
 use crate::stage::Stage;
 
-/// The names of the directories that are saved.
+/// The names of the saved directories.
 fn saved(stage: &Stage) -> BTreeSet<String> {
     let run = stage.run(["roots", "list", "--json"]);
     assert!(run.stderr.is_empty(), "{}", run.stderr);
@@ -44,7 +44,7 @@ fn twenty_processes_at_once_lose_nothing() {
     };
     all_done(first.iter().map(|name| start("add", name)).collect());
     assert_eq!(saved(&stage), first.iter().cloned().collect());
-    // Adding and removing at once.
+    // Adding and removing concurrently.
     let both = first.iter().zip(second).flat_map(|(old, new)| [start("remove", old), start("add", new)]);
     all_done(both.collect());
     assert_eq!(saved(&stage), second.iter().cloned().collect());
@@ -68,7 +68,7 @@ fn a_kill_while_saving_leaves_a_whole_file() {
     for (round, name) in names.iter().enumerate() {
         let mut command = stage.command(["roots", "add", name, "--yes"]);
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        // In every second round at the moment when the new file is seen, else after a while that grows.
+        // Every second round kills when the new file appears; the others kill after a growing delay.
         if round % 2 == 0 {
             while !fs::exists(&new).unwrap() && child.try_wait().unwrap().is_none() {}
         } else {
@@ -87,13 +87,13 @@ fn a_kill_while_saving_leaves_a_whole_file() {
         sure = found;
     }
     assert!(killed_while_saving > 0, "no kill came in time");
-    // Nobody is kept waiting by those who were killed, and nothing of them is left over.
+    // The killed processes block nobody, and the next run removes what they left.
     assert_eq!(stage.run(["roots", "add", "src", "--yes"]).code, Some(0));
     assert!(!fs::exists(&new).unwrap());
     assert_eq!(stage.run(["audit", "verify"]).code, Some(0));
 }
 
-/// In a mount namespace of its own, where the disk of the store, or that of the log, is small and full.
+/// In its own mount namespace, where the disk of the store or of the log is small and full.
 #[test]
 fn a_full_disk_loses_nothing() {
     for full in [".config", ".local"] {

@@ -1,4 +1,4 @@
-//! `roots import`: what other clients have is shown and offered, and nothing comes of it by itself.
+//! `roots import` shows and offers the directories of other clients. It changes nothing without consent.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +12,7 @@ use super::consent::on_a_terminal;
 use super::{STORE, TIMES, stored};
 use crate::stage::{Stage, assert_told};
 
-/// A home with the files of clients, and a project with its own. The program is found by its name.
+/// A home with config files of clients, and a project with its own. `PATH` finds the program.
 fn stage() -> Stage {
     let stage = Stage::new().with_path();
     let top = stage.top().to_str().unwrap().to_owned();
@@ -69,7 +69,7 @@ fn stage() -> Stage {
     stage
 }
 
-/// Every file with what is in it, links as they are.
+/// Every file with its contents. Links are not followed.
 fn tree(top: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut open = vec![top.to_owned()];
@@ -115,7 +115,7 @@ fn what_programs_see() {
 }
 
 #[test]
-fn secrets_are_not_told() {
+fn secrets_are_not_shown() {
     let stage = stage();
     for words in [&["roots", "import"][..], &["roots", "import", "--json"], &["roots", "import", "--project", "."]] {
         let run = stage.run(words);
@@ -123,12 +123,12 @@ fn secrets_are_not_told() {
         assert!(!run.stdout.contains("abc123") && !run.stderr.contains("abc123"), "{}{}", run.stdout, run.stderr);
     }
     let run = stage.run(["roots", "import", "--show-values"]);
-    // The variable, three arguments, an address, a header, and those that show again in the line that holds.
+    // The variable, three arguments, an address, a header, and those that appear again in the suggested command line.
     assert_eq!(run.stdout.matches("abc123").count(), 8, "{}", run.stdout);
 }
 
 #[test]
-fn secrets_are_told_in_no_other_place() {
+fn secrets_appear_nowhere_else() {
     let stage = Stage::new();
     let server = json!({ "command": "abc", "args": ["--dir", "token=abc123", "--repo", "https://abc123@host/x", "--root", "//me:abc123@x"],
                          "cwd": "https://me:abc123@host/x", "env": { "A": ["abc123"] } });
@@ -139,7 +139,7 @@ fn secrets_are_told_in_no_other_place() {
         let run = stage.run(words);
         let told = run.stdout + &run.stderr;
         assert!(told.contains("wrong") && told.contains("host/x"), "{told}");
-        // This looks like no secret.
+        // This does not look like a secret.
         assert!(!told.replace("//me:abc123@x", "").contains("abc123"), "{told}");
     }
 }
@@ -157,7 +157,7 @@ fn nothing_is_written() {
         stage.run(words);
         assert_eq!(tree(stage.top()), before, "{words:?}");
     }
-    // What is saved is Rootward's own.
+    // Only Rootward's own files change.
     assert_eq!(stage.run(["roots", "import", "--add", "--yes"]).code, Some(0));
     let mut after = tree(stage.top());
     after.retain(|path, _| !path.iter().any(|name| name == "rootward" || name == ".local" || name == "state"));
@@ -201,7 +201,7 @@ fn wrong_use_and_nothing_to_find() {
 }
 
 #[test]
-fn nothing_in_a_file_reaches_the_terminal_as_it_is() {
+fn text_from_a_file_never_reaches_the_terminal_raw() {
     let stage = Stage::new();
     let evil = "\u{1b}[2J\u{202e}\r\n\u{7}";
     let server = json!({ "command": evil, "args": [evil, "--yes", "../../etc", "$(reboot)"], "env": { evil: evil }, "cwd": evil });
@@ -225,7 +225,7 @@ fn nothing_in_a_file_reaches_the_terminal_as_it_is() {
     assert!(!fs::exists(stage.path(STORE)).unwrap());
 }
 
-/// A shell makes of the lines what was in the file, and nothing else.
+/// A shell parses the printed lines into exactly the words in the file.
 #[test]
 fn lines_can_be_pasted() {
     let stage = Stage::new().with_path();
@@ -291,7 +291,7 @@ fn a_project_names_nothing_in_a_line() {
     for line in ["wrap --as shared -- shared-server ", "wrap --as here -- here "] {
         assert!(held.iter().any(|held| held.starts_with(line)), "{line}: {held:?}");
     }
-    // The user's own files do, except for places that are not for sharing.
+    // The user's own files do, except for places that cannot be shared.
     let files = held.iter().find(|held| held.contains("--as files")).unwrap();
     assert!(files.contains("my src:rw --env API_TOKEN --env EMPTY -- npx"), "{files}");
 }
@@ -317,7 +317,7 @@ fn directories_are_offered_one_by_one() {
         assert!(run.stdout.contains(line), "{line}: {}", run.stdout);
     }
     assert!(stored(&stage).contains("by = \"rootward roots import\"\n"), "{}", stored(&stage));
-    // It is used for that server only.
+    // The root applies to that server only.
     assert_eq!(stage.run(["check", "--as", "files", "~/my src/x"]).code, Some(0));
     assert_eq!(stage.run(["check", "--as", "git", "~/my src/x"]).code, Some(1));
     // Two questions, two answers.
@@ -327,7 +327,7 @@ fn directories_are_offered_one_by_one() {
 }
 
 #[test]
-fn a_yes_beforehand() {
+fn the_yes_flag_answers_the_questions() {
     let stage = stage();
     assert_roots_told!(
         "roots_import_add",
@@ -340,7 +340,7 @@ fn a_yes_beforehand() {
 }
 
 #[test]
-fn a_yes_beforehand_is_none_to_a_project() {
+fn the_yes_flag_does_not_cover_a_project() {
     let stage = stage();
     let run =
         stage.run(["roots", "import", "--project", ".", "--add", "--yes", "--from", "vscode", "--from", "claude-code"]);
@@ -350,7 +350,7 @@ fn a_yes_beforehand_is_none_to_a_project() {
         assert!(!text.contains(&format!("[\"{name}\"]")), "{text}");
     }
     assert!(run.stderr.contains("a project names it"), "{}", run.stderr);
-    // Whoever is asked may say yes.
+    // On a terminal, the user may say yes.
     let run = on_a_terminal(&stage, "roots import --project . --add --from cursor --from codex", "n\nn\n");
     assert_eq!(run.code, Some(1), "{}", run.stdout);
     for name in ["home/.claude.json", "home/.config/Code/User/mcp.json", "home/.claude/settings.json"] {

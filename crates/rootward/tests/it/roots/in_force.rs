@@ -13,7 +13,7 @@ const TWO: &str = "version = 1\n[[root]]\npath = '[STAGE]/project/src'\naccess =
                    [[root]]\npath = '[STAGE]/project/docs'\nfor = ['git']\nrestrict = [{ pattern = 'closed' }]\n";
 
 #[test]
-fn saved_roots_stand_in() {
+fn saved_roots_are_used_without_other_roots() {
     let stage = stage_with(TWO).with("ROOTWARD_FALLBACK_DIR", "/tmp");
     assert_told!(
         "roots_in_force",
@@ -25,8 +25,8 @@ fn saved_roots_stand_in() {
         ["check", "--root", "docs", "docs/x", "docs/closed/x", "src/main.rs"],
         ["explain", "src/main.rs"],
     );
-    // The operator comes first, and a program set to use only the client's roots or the fallback ignores saved
-    // roots.
+    // The operator's roots take precedence. A program set to use only the client's roots or the fallback ignores
+    // saved roots.
     let code = |stage: &Stage| stage.run(["check", "src/main.rs"]).code;
     let operator = stage.with("ROOTWARD_ROOTS", "/nowhere");
     assert_eq!(code(&operator), Some(1));
@@ -51,7 +51,7 @@ fn doctor_shows_them() {
 }
 
 #[test]
-fn a_damaged_store_is_no_empty_store() {
+fn a_damaged_store_is_not_an_empty_store() {
     let stage = stage_with("version = 1\n[[root]]\npath = '[STAGE]/project/src'\n[[root]]\n");
     let fallback = stage.path("project");
     let stage = stage.with("ROOTWARD_FALLBACK_DIR", fallback);
@@ -110,7 +110,7 @@ fn wrapped_without_any_directory() {
     let mut client = begin(&mut scene.wrap(&["--as", "git"]), Says::Nothing, &[]);
     assert_eq!(client.text("read", file("other")), "other");
     assert_eq!(client.end(), Some(0));
-    // A client that names roots is listened to.
+    // Roots that the client names are used.
     let mut client = begin(&mut scene.wrap(&[]), Says::Roots, &[scene.uri("outside")]);
     assert_eq!(client.text("read", file("outside")), "outside");
     assert_eq!(client.call("read", file("project"))["result"]["structuredContent"]["code"], "outside_roots");

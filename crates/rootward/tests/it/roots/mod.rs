@@ -1,4 +1,4 @@
-//! `roots`: what is saved, who consented, and when it is used.
+//! `roots`: saved roots, consent to them, and when they are used.
 
 macro_rules! assert_roots_told {
     ($($arguments:tt)+) => { insta::with_settings!({ filters => TIMES.to_vec() }, { assert_told!($($arguments)+) }) };
@@ -30,7 +30,7 @@ fn stored(stage: &Stage) -> String {
     fs::read_to_string(stage.path(STORE)).unwrap()
 }
 
-/// With a store as somebody wrote it.
+/// A stage with this text as the store.
 fn stage_with(text: &str) -> Stage {
     let stage = Stage::new();
     stage.write(STORE, &text.replace("[STAGE]", stage.top().to_str().unwrap()));
@@ -38,7 +38,7 @@ fn stage_with(text: &str) -> Stage {
 }
 
 #[test]
-fn a_root_from_its_first_day_to_its_last() {
+fn the_life_of_a_saved_root() {
     let stage = Stage::new();
     assert_roots_told!(
         "roots_life",
@@ -64,7 +64,7 @@ fn a_root_from_its_first_day_to_its_last() {
 }
 
 #[test]
-fn places_that_are_not_for_sharing() {
+fn places_that_cannot_be_shared() {
     let stage = Stage::new();
     fs::create_dir_all(stage.path("home/.config/rootward")).unwrap();
     assert_roots_told!(
@@ -129,11 +129,11 @@ fn a_root_is_found_by_its_name_or_the_last_part_of_its_path() {
     assert_roots_told!(
         "roots_by_name",
         stage,
-        // By the last part of its path, by its name, and by the last part of one that has another name.
+        // By the last part of its path, by its name, and by the last part of a path whose root has another name.
         ["roots", "grant", "app", "ro"],
         ["roots", "grant", "web", "ro"],
         ["roots", "rename", "other", "shop"],
-        // The directory here goes before another root of that name.
+        // A directory in the working directory takes precedence over another root of that name.
         ["roots", "grant", "docs", "ro"],
         ["roots", "remove", "mono"],
         ["roots", "grant", "mono", "ro"],
@@ -181,7 +181,7 @@ fn states_of_saved_roots() {
 }
 
 #[test]
-fn what_a_person_wrote_stays() {
+fn hand_written_text_stays() {
     let by_hand =
         "# Mine.\nversion = 1\n\n# Work.\n[[root]]\npath = '[STAGE]/project/src' # code\naccess = \"ro\" # for now\n";
     let stage = stage_with(by_hand);

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::stored;
 use crate::stage::Stage;
 
-/// Longer than it may take on a machine that has other things to do.
+/// Long enough for a busy machine.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 fn stage() -> Stage {
@@ -28,7 +28,7 @@ fn matches(stage: &Stage) -> Vec<String> {
 }
 
 #[test]
-fn a_pattern_from_its_first_day_to_its_last() {
+fn the_life_of_a_saved_pattern() {
     let stage = stage();
     let done = |words: &[&str], says: &str| {
         let ran = stage.run([&["roots"], words].concat());
@@ -58,7 +58,7 @@ fn a_pattern_from_its_first_day_to_its_last() {
 }
 
 #[test]
-fn a_pattern_takes_no_force() {
+fn a_pattern_cannot_be_forced() {
     let stage = stage();
     let check = |words: &[&str], says: &str| {
         let ran = stage.run([&["roots", "add", "--yes"], words].concat());

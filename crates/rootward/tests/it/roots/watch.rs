@@ -1,4 +1,4 @@
-//! `roots watch`: live, in both forms, and its ends.
+//! `roots watch`: live, as text and as JSON, and how it ends.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -12,12 +12,12 @@ use serde_json::Value;
 use super::{STORE, stage_with, stored};
 use crate::stage::Stage;
 
-/// Far longer than anything takes that is waited for.
+/// Far longer than anything that a test waits for.
 const LIMIT: Duration = Duration::from_mins(1);
 
 const ONE: &str = "version = 1\n[[root]]\npath = '[STAGE]/project/src'\naccess = 'ro'\nname = 'source'\n";
 
-/// Somebody who reads along.
+/// A running command, and a thread that reads its output.
 struct Reader {
     child: Child,
     lines: Receiver<String>,
@@ -51,14 +51,14 @@ impl Reader {
 }
 
 impl Drop for Reader {
-    /// A test that failed leaves nobody behind.
+    /// A failed test leaves no process behind.
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Replaces the store at one stroke.
+/// Replaces the store atomically.
 fn replace(stage: &Stage, text: &str) {
     let text = text.replace("[STAGE]", stage.top().to_str().unwrap());
     stage.write("home/.config/rootward/other", &text);
@@ -66,10 +66,10 @@ fn replace(stage: &Stage, text: &str) {
 }
 
 #[test]
-fn what_is_shared_and_what_becomes_of_it() {
+fn changes_are_shown_as_text() {
     let stage = stage_with(ONE);
     let mut reader = Reader::begin(&mut stage.command(["roots", "watch"]));
-    // The current state, and that the system reports changes.
+    // The current state, and that change notifications work.
     let mut told: Vec<String> = (0..7).map(|_| reader.line()).collect();
     let mut next = |count: usize| told.extend((0..count).map(|_| reader.line()));
     let (root, aside) = (stage.path("project/src"), stage.path("project/aside"));
@@ -141,7 +141,7 @@ fn a_store_that_cannot_be_read_from_the_start() {
     assert_eq!(reader.code(), Some(0));
 }
 
-/// Whoever reads no more need not wait for a change to be left.
+/// It notices that the reader is gone even if nothing changes.
 #[test]
 fn it_ends_when_nobody_reads() {
     let stage = stage_with(ONE);
@@ -155,9 +155,9 @@ fn it_ends_when_nobody_reads() {
     assert_eq!(ended.recv_timeout(LIMIT).unwrap(), Some(0));
 }
 
-/// In a namespace of one's own, where a user may watch three directories and no more.
+/// In its own namespace, where a user may watch only three directories.
 #[test]
-fn a_system_that_watches_no_more() {
+fn a_system_without_free_watches() {
     let stage = stage_with(ONE);
     let mut command = Command::new("unshare");
     let limited = "echo 3 > /proc/sys/user/max_inotify_watches && exec \"$0\" roots watch --json";

@@ -1,4 +1,4 @@
-//! A full disk: a file system of a few MiB, mounted where nobody else sees it.
+//! A full disk: a file system of a few MiB, mounted in a private namespace.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,10 +9,10 @@ use serde_json::json;
 
 use crate::place::{Place, begin};
 
-/// How large the disk is.
+/// The size of the disk.
 const SIZE: usize = 2 << 20;
 
-/// A server whose `place/below` is a disk of its own. Its files are seen by way of its process only.
+/// A server with a separate disk at `place/below`. The test reaches its files only through `/proc`.
 fn serve_with_disk(place: &Place, below: &str, roots: &[&str]) -> Client {
     let script = format!(
         "mount -t tmpfs -o size={SIZE} none \"$DISK\" && mkdir -p \"$DISK/audit\" && exec \"$ROOTWARD\" serve {}",
@@ -65,7 +65,7 @@ fn a_full_disk_leaves_every_file_as_it_was() {
         assert!(fs::read_to_string(disk.join("old.txt")).unwrap() == lines, "{tool}");
     }
     assert_eq!(fs::metadata(place.path("root/large")).unwrap().len(), SIZE as u64);
-    // The control: what fits is done.
+    // The control: a write that fits succeeds.
     client.says("append_file", json!({"path": "old.txt", "content": "end"}));
     client.says("write_file", json!({"path": "new.txt", "content": "new"}));
     assert_eq!(client.end(), Some(0));
@@ -78,7 +78,7 @@ fn a_log_on_a_full_disk_closes_every_path_until_there_is_room() {
     let mut client = serve_with_disk(&place, "home/.local/state", &["root:rwx"]);
     let state = seen(&client, &place, "home/.local/state");
     client.says("read_text_file", json!({"path": "a.txt"}));
-    // Filled from outside, to the last byte.
+    // The test fills the disk to the last byte.
     let filled = fs::write(state.join("filler"), vec![0; SIZE]);
     assert!(filled.is_err(), "the disk is larger than it should be");
     let calls = || {
@@ -101,7 +101,7 @@ fn a_log_on_a_full_disk_closes_every_path_until_there_is_room() {
     assert_eq!(names(&place.path("root")), ["a.txt"]);
     fs::remove_file(state.join("filler")).unwrap();
     client.says("read_text_file", json!({"path": "a.txt"}));
-    // What is on record holds together.
+    // The entries that were written form a valid log.
     let log = fs::read_dir(state.join("rootward/audit")).unwrap().next().unwrap().unwrap().path();
     let kept = place.path("home/kept/rootward/audit");
     fs::create_dir_all(&kept).unwrap();

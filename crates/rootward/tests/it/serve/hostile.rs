@@ -1,4 +1,4 @@
-//! A client that sends whatever it likes: every call is answered, memory stays bounded, the session goes on.
+//! A hostile client: every call is answered, memory stays bounded, and the session continues.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -11,17 +11,17 @@ use serde_json::{Value, json};
 
 use crate::place::{Place, memory};
 
-/// What the process may ever have had, in KiB. The debug build needs about 30,000 for nothing at all.
+/// The limit for the peak memory of the process, in KiB. An idle debug build needs about 30,000.
 const MOST_MEMORY: u64 = 512 << 10;
 
-/// It lives, answers, and is not large.
+/// Checks that the process still answers, and that its memory is within the limit.
 fn is_well(client: &mut Client, what: &str) {
     assert_eq!(client.says("read_text_file", json!({"path": "well"})), "well", "{what}");
     let memory = memory(client.line.child.id(), "VmHWM");
     assert!(memory < MOST_MEMORY, "{what}: {memory} KiB");
 }
 
-/// What some hostile value does in every place of every tool.
+/// Hostile values in every argument of every tool.
 #[test]
 fn rubbish_in_any_place_is_answered() {
     let place = Place::new();
@@ -95,7 +95,7 @@ fn rubbish_in_any_place_is_answered() {
                 calls += 1;
             }
             is_well(&mut client, &format!("{name} {key}"));
-            // What the tools did meanwhile.
+            // Undo what the tools did.
             fs::write(place.path("root/text"), "line\n".repeat(1000)).unwrap();
             let _ = fs::remove_file(place.path("root/copy"));
         }
@@ -105,7 +105,7 @@ fn rubbish_in_any_place_is_answered() {
     assert_eq!(client.end(), Some(0));
 }
 
-/// Deeper than any path may be, and names that are no names.
+/// A tree deeper than any path may be, and odd names.
 #[test]
 fn odd_trees_are_shown_within_bounds() {
     let place = Place::new();
@@ -117,7 +117,7 @@ fn odd_trees_are_shown_within_bounds() {
     fs::write(place.path("root/odd").join(OsStr::from_bytes(b"\xff\xfe")), "").unwrap();
     symlink("loop", place.path("root/odd/loop")).unwrap();
     symlink(place.path("outside"), place.path("root/odd/out")).unwrap();
-    // 1,500 directories of 20 letters: 30,000 bytes, where a path has 4,096.
+    // 1,500 directories of 20 letters: 30,000 bytes, but a path may have only 4,096.
     let script = "cd root && mkdir deep && cd deep && n=aaaaaaaaaaaaaaaaaaaa && i=0 && \
                   while [ $i -lt 1500 ]; do mkdir $n && cd -P ./$n || exit 1; i=$((i+1)); done; echo end > end";
     let mut made = std::process::Command::new("sh");
@@ -152,9 +152,9 @@ fn odd_trees_are_shown_within_bounds() {
     assert!(gone.arg("-rf").arg(place.path("root")).status().unwrap().success());
 }
 
-/// A file that grows, shrinks, and is a FIFO, a link and a directory in turn, while it is read.
+/// While it is read, a file grows, shrinks, and becomes a FIFO, a link and a directory in turn.
 #[test]
-fn a_file_that_does_not_hold_still_is_read_or_refused() {
+fn a_file_that_keeps_changing_is_read_or_refused() {
     let place = Place::new();
     fs::write(place.path("root/well"), "well").unwrap();
     fs::write(place.path("root/file"), "inside\n".repeat(100_000)).unwrap();
@@ -204,13 +204,13 @@ fn a_file_that_does_not_hold_still_is_read_or_refused() {
             let _ = fs::remove_file(place.path("root/copy-1"));
         }
         stop.store(true, Ordering::Relaxed);
-        is_well(&mut client, "reading what does not hold still");
+        is_well(&mut client, "reading a file that keeps changing");
         assert_eq!(client.end(), Some(0));
     });
-    assert!(answered.iter().all(|count| *count > 0), "the file was always there, or never: {answered:?}");
+    assert!(answered.iter().all(|count| *count > 0), "the reads all succeeded or all failed: {answered:?}");
 }
 
-/// A call of any size is answered within bounds, many at once, too.
+/// Large calls are answered within the memory limit, even many at once.
 #[test]
 fn many_large_calls_at_once_are_answered() {
     let place = Place::new();

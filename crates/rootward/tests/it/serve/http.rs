@@ -1,4 +1,4 @@
-//! `rootward serve --http`: who may come in, and what each of them gets.
+//! `rootward serve --http`: who may connect, and what each principal gets.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -15,7 +15,7 @@ const ADA: &str = "ada-ada-ada-ada-ada-ada-ada-ada-ada-ada";
 const BOB: &str = "bob-bob-bob-bob-bob-bob-bob-bob-bob-bob";
 const SERVE: [&str; 3] = ["serve", "--http", "127.0.0.1:0"];
 
-/// Writes a token file of this mode.
+/// Writes a token file with this mode.
 fn token(stage: &Stage, name: &str, text: &str, mode: u32) -> String {
     stage.write(name, text);
     fs::set_permissions(stage.path(name), Permissions::from_mode(mode)).unwrap();
@@ -57,12 +57,12 @@ fn two_principals_never_see_each_others_files() {
     assert_eq!(bob.read_in(&everything, &path("ada/file")), "outside_roots");
     let (_, written) = bob.call_in(&everything, "write_file", json!({"path": path("bob/new"), "content": ""}));
     assert_eq!(written["structuredContent"]["code"], "access_denied");
-    // A session belongs to who began it.
+    // A session belongs to the principal that started it.
     let headers = [("Mcp-Session-Id", ada.id.as_str()), ("Mcp-Protocol-Version", message::LEGACY)];
     let ping = message::request(7, "ping", Value::Null);
     assert_eq!(serving.post(Some(BOB), &headers, &ping).status, 404);
     assert_eq!(serving.post(Some(ADA), &headers, &ping).status, 200);
-    // Who asked is on record.
+    // The audit log names the principal.
     let shown = stage.run(["audit", "show"]).stdout;
     assert!(shown.contains("for `ada`") && shown.contains("for `bob`"), "{shown}");
     let json = stage.run(["audit", "show", "--json"]).stdout;
@@ -118,7 +118,7 @@ fn a_token_is_generated_and_shown_once() {
     assert!(!second.said.contains(&token), "{}", second.said);
     assert!(second.said.contains("http-token"), "{}", second.said);
     let mut session = Session::begin(&second, &token);
-    // Rootward's own places are in nobody's reach.
+    // No principal can reach Rootward's own places.
     assert_ne!(session.read_in(&[], file.to_str().unwrap()), token);
 }
 
@@ -139,7 +139,7 @@ fn a_token_file_that_others_can_read_is_refused() {
 #[test]
 fn a_token_file_that_a_server_could_write_is_refused() {
     let stage = Stage::new().with_path();
-    // From here on `src` is material that a confined command could have written.
+    // From now on, a confined command could have written anything in `src`.
     let confined = stage.run(["sandbox", "--root", "src", "--", "true"]);
     assert_eq!(confined.code, Some(0), "{}", confined.stderr);
     let file = token(&stage, "project/src/token", ADA, 0o600);
@@ -276,7 +276,7 @@ fn a_thousand_sessions_with_different_roots_do_not_mix() {
 }
 
 #[test]
-fn running_calls_finish_when_it_is_told_to_end() {
+fn running_calls_finish_after_a_signal() {
     for signal in [Signal::TERM, Signal::INT] {
         let stage = Stage::new().with_path().with("ROOTWARD_TOKEN", ADA);
         let serving = Serving::start(&stage, &["serve", "--http", "127.0.0.1:0", ".:rwx"]);

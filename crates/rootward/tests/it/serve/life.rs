@@ -1,4 +1,4 @@
-//! How a session ends, and what is stopped by its client.
+//! How a session ends, and what a client can cancel.
 
 use std::fs;
 use std::io::Write;
@@ -9,17 +9,17 @@ use serde_json::{Value, json};
 
 use crate::place::{Place, memory, until};
 
-/// Writes `alive` again and again, for as long as it runs.
+/// Writes `alive` repeatedly until it is killed.
 const ALIVE: &str = "while :; do echo > alive; sleep 0.02; done";
 
-/// Begins a command that goes on until it is ended, in a session of its own.
+/// Starts a command that runs until it is killed, in its own process session.
 fn begin_command(client: &mut Client, place: &Place) -> u64 {
     let id = client.begin_call("shell", json!({"command": format!("setsid sh -c '{ALIVE}' & {ALIVE}")}));
     until("the command did not start", || place.path("root/alive").exists());
     id
 }
 
-/// Nobody writes `alive` any more.
+/// Waits until nothing writes `alive` any more.
 fn is_over(place: &Place) {
     let alive = place.path("root/alive");
     until("a command is left", || {
@@ -29,16 +29,16 @@ fn is_over(place: &Place) {
     });
 }
 
-/// The time that a process has had a processor for, in ticks.
+/// The CPU time of a process, in ticks.
 fn ticks(process: u32) -> u64 {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
     let (_, fields) = stat.rsplit_once(") ").unwrap();
     fields.split(' ').skip(11).take(2).map(|field| field.parse::<u64>().unwrap()).sum()
 }
 
-/// As from a script: all that is asked is answered, though the input ends at once.
+/// As in a script: every request is answered, although the input ends at once.
 #[test]
-fn what_was_asked_before_the_end_of_input_is_answered() {
+fn requests_before_the_end_of_input_are_answered() {
     let place = Place::new();
     fs::write(place.path("root/f"), "text").unwrap();
     for _ in 0..5 {
@@ -89,7 +89,7 @@ fn a_signal_during_a_write_leaves_a_whole_file_and_nothing_else() {
             client.begin_call("write_file", json!({"path": "f", "content": letter.repeat(LENGTH)}));
         }
         if round >= 2 {
-            // One is written; the next is being written, or about to be.
+            // One file is complete; the next is being written, or is about to be.
             client.next();
         }
         client.signal(signal);
@@ -97,13 +97,13 @@ fn a_signal_during_a_write_leaves_a_whole_file_and_nothing_else() {
         assert_eq!(client.line.child.wait().unwrap().code(), Some(0), "{signal}");
         let found = fs::read(place.path("root/f")).unwrap();
         assert!(found.len() == LENGTH && found.iter().all(|byte| *byte == found[0]), "{signal}");
-        // What was begun is finished: no file is left over.
+        // The current write is finished, and no temporary file is left.
         assert_eq!(fs::read_dir(place.path("root")).unwrap().count(), 1, "{signal}");
     }
 }
 
 #[test]
-fn lines_that_are_no_messages_are_answered_and_the_session_goes_on() {
+fn invalid_lines_get_errors_and_the_session_continues() {
     let place = Place::new();
     fs::write(place.path("root/f"), "text").unwrap();
     let mut client = place.serve(&["root"]);
@@ -126,23 +126,23 @@ fn lines_that_are_no_messages_are_answered_and_the_session_goes_on() {
         assert_eq!(client.says("read_text_file", json!({"path": "f"})), "text");
     }
     assert!(!place.path("root/g").exists());
-    // A last line without its end.
+    // A last line without a line break.
     client.line.input.as_mut().unwrap().write_all(b"{\"jsonrpc\":\"2.0\",\"id\":9").unwrap();
     assert_eq!(client.end(), Some(0));
 }
 
-/// So many entries in one directory.
+/// The number of entries in the directory.
 const MANY: u64 = 100_000;
 
-/// What a call has to take, in ticks of a hundredth of a second, before its parts can be told from the whole.
+/// How long a call must take, in hundredths of a second, so that a cancelled call is measurably shorter.
 const LONG: u64 = 80;
 
-/// A directory that takes a while: many entries, each held against many patterns.
+/// A directory that takes a while: many entries, each compared with many patterns.
 fn much(place: &Place) {
     fs::create_dir(place.path("root/many")).unwrap();
     let first = place.path("root/many/entry");
     fs::write(&first, "").unwrap();
-    // Names are cheaper than files. A file has 65,000 of them at most on some file systems.
+    // Hard links are cheaper than files. Some file systems allow at most 65,000 per file.
     let mut file = first;
     for number in 1..MANY {
         let next = place.path("root/many").join(format!("{}{number}", "entry-".repeat(35)));
@@ -155,7 +155,7 @@ fn much(place: &Place) {
     }
 }
 
-/// Patterns that match no entry and take a while to say so.
+/// Patterns that match no entry, but take a while to compare.
 fn patterns(count: u64) -> Vec<String> {
     (0..count).map(|number| format!("*e*n*t*r*y*{number}*[!0-9]*z")).collect()
 }
@@ -165,7 +165,7 @@ fn is_progress(message: &Value) -> bool {
 }
 
 #[test]
-fn a_long_call_tells_how_far_it_is_and_ends_when_it_is_taken_back() {
+fn a_long_call_reports_progress_and_ends_when_it_is_cancelled() {
     let place = Place::new();
     much(&place);
     for (tool, rest) in
@@ -173,13 +173,13 @@ fn a_long_call_tells_how_far_it_is_and_ends_when_it_is_taken_back() {
     {
         let mut client = place.serve(&["root"]);
         let (mut arguments, mut whole) = (rest, 0);
-        // As much as it takes: how fast the program is depends on how it was built.
+        // Increase the load until the call is long enough; the speed depends on the build.
         for count in [8, 32, 96] {
             arguments["excludePatterns"] = json!(patterns(count));
             let before = ticks(client.line.child.id());
             client.says(tool, arguments.clone());
             whole = ticks(client.line.child.id()) - before;
-            // Whoever does not ask to be told is not told.
+            // Without a progress token, there is no progress.
             assert!(!client.kept().iter().any(is_progress), "{tool}");
             if whole >= LONG {
                 break;
@@ -194,21 +194,21 @@ fn a_long_call_tells_how_far_it_is_and_ends_when_it_is_taken_back() {
         let done = told["params"]["progress"].as_f64().unwrap();
         client.notify("notifications/cancelled", json!({"requestId": id, "reason": "enough"}));
         client.ask("ping", json!({}));
-        until("it works on", || {
+        until("the cancelled call is still running", || {
             let now = ticks(client.line.child.id());
             std::thread::sleep(Duration::from_millis(200));
             ticks(client.line.child.id()) == now
         });
         let spent = ticks(client.line.child.id()) - before;
-        // What it was when it was told, and a little more: not all that the whole takes.
-        assert!(spent * 4 < whole * 3, "{tool}: {spent} of {whole} ticks, told at {done}");
+        // The cancelled call stops well before the whole is done.
+        assert!(spent * 4 < whole * 3, "{tool}: {spent} of {whole} ticks, progress at {done}");
         let (rest, code) = client.end_with_rest();
         assert!(!rest.iter().any(|message| message["id"] == id), "{tool}");
         assert_eq!(code, Some(0));
     }
 }
 
-/// Answers that nobody takes are not piled up: from some point on no more calls are taken, either.
+/// Unread answers do not pile up: at some point, the server reads no more calls.
 #[test]
 fn a_client_that_does_not_read_cannot_fill_the_memory() {
     let place = Place::new();

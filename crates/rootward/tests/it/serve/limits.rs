@@ -1,4 +1,4 @@
-//! A client whose own sandbox allows less than the roots: Codex says so with each call, in `_meta`.
+//! A client whose own sandbox allows less than the roots: Codex sends its limits with each call, in `_meta`.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use crate::place::Place;
 
 const STATE: &str = "codex/sandbox-state-meta";
 
-/// The program, and the capabilities that a client of this name is told.
+/// The program, and the capabilities that it announces to a client with this name.
 fn begin(place: &Place, name: &str) -> (Client, Value) {
     let mut client = Client::start(&mut place.rootward(&["serve", &place.text("root")]));
     let mut hello = message::hello(json!({"elicitation": {}}));
@@ -19,7 +19,7 @@ fn begin(place: &Place, name: &str) -> (Client, Value) {
     (client, answer["result"]["capabilities"].clone())
 }
 
-/// What Codex sends for a project that lies in `root/project`.
+/// The state that Codex sends for a project in `root/project`.
 fn workspace(place: &Place) -> Value {
     let special = |value: Value, access: &str| json!({"path": {"type": "special", "value": value}, "access": access});
     let entries = json!([
@@ -102,7 +102,7 @@ fn a_call_is_held_to_what_codex_allows() {
         assert_eq!(result.code(), Some("restricted"), "{broken}");
         assert!(result.text().contains("Codex's sandbox state is not understood"), "{}", result.text());
     }
-    // Without a state the roots alone decide.
+    // Without a state, only the roots decide.
     assert!(client.says("write_file", json!({"path": place.text("root/beside"), "content": "x"})).contains("beside"));
     let denied = place.decisions().into_iter().filter(|line| line["decision"] == "deny").count();
     assert_eq!(denied, 13);

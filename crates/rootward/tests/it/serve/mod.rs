@@ -1,4 +1,4 @@
-//! `rootward serve` as a process: how a session lives and ends, and what a hostile client or a full disk does to it.
+//! `rootward serve` as a process: the life of a session, hostile clients, full disks.
 
 mod full;
 mod hostile;

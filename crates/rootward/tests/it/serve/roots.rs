@@ -30,13 +30,13 @@ fn a_list_follows_the_roots_and_a_root_that_is_gone_is_refused_at_once() {
         std::fs::create_dir(place.path(name)).unwrap();
         std::fs::write(place.path(name).join("f"), name).unwrap();
     }
-    // Commands may run in the second, as far as the operator goes.
+    // The operator allows commands in the second root.
     let executable = format!("{}:rwx", place.text("root/two"));
     let mut command = place.rootward(&["serve", &place.text("root/one"), &executable]);
     let mut client = begin(&mut command, json!({"roots": {"listChanged": true}}));
     let [one, two] = ["root/one", "root/two"].map(|name| place.text(name));
     let read = |name: &str| json!({"path": place.text(name)});
-    // A client that never named a root leaves it to the operator.
+    // A client that has not named a root gets the operator's roots.
     share(&mut client, &[]);
     assert_eq!(client.says("read_text_file", read("root/two/f")), "root/two");
     assert_eq!(client.says("shell", json!({"command": "cat f"})), "root/two");
@@ -45,10 +45,10 @@ fn a_list_follows_the_roots_and_a_root_that_is_gone_is_refused_at_once() {
     assert!(described(&mut client, "shell").is_some_and(|says| says.contains(&two)));
     client.kept().clear();
 
-    // From one root to another and back. Where commands may run, the operator says; the tool comes and goes with it.
+    // From one root to another and back. The operator allows commands in only one of them, so the tool comes and goes.
     for (kept, gone) in [("root/one", "root/two"), ("root/two", "root/one"), ("root/one", "root/two")] {
         client.notify("notifications/roots/list_changed", ());
-        // Sent before the new roots are: both wait for them, and what is gone is refused.
+        // Sent before the new roots: both calls wait for them, and the removed root is refused.
         let revoked = client.begin_call("read_text_file", json!({"path": place.path(gone).join("f")}));
         let run = client.begin_call("shell", json!({"command": "cat f", "cwd": place.text(gone)}));
         share(&mut client, &[place.uri(kept)]);
@@ -63,7 +63,7 @@ fn a_list_follows_the_roots_and_a_root_that_is_gone_is_refused_at_once() {
         assert_eq!(described(&mut client, "shell").is_some(), kept == "root/two", "{kept}");
     }
 
-    // Each change was told once, and what did not change was not told.
+    // The client was notified of each change once, and of nothing else.
     client.notify("notifications/roots/list_changed", ());
     share(&mut client, &[place.uri("root/one")]);
     assert_eq!(client.says("read_text_file", read("root/one/f")), "root/one");

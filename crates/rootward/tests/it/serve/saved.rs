@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 
 use crate::place::{PATIENCE, Place, begin, until};
 
-/// Where the user's choice is kept.
+/// The store of the user's saved roots.
 const STORE: &str = "home/.config/rootward/roots.toml";
 
-/// Replaces the store at one stroke: directories, and lines of their own.
+/// Replaces the store atomically. Each directory has extra lines.
 fn save(place: &Place, roots: &[(&str, &str)]) {
     let root = |(name, more): &(&str, &str)| format!("[[root]]\npath = '{}'\n{more}\n", place.text(name));
     write(place, &format!("version = 1\n{}", roots.iter().map(root).collect::<String>()));
@@ -38,7 +38,7 @@ fn place() -> Place {
     place
 }
 
-/// What reading a file comes to: its text, or the code of the refusal.
+/// Reads a file. Returns its text, or the code of the refusal.
 fn read(client: &mut Client, path: &str) -> String {
     let result = client.result("read_text_file", json!({"path": path}));
     let code = result["structuredContent"]["code"].as_str();
@@ -65,24 +65,24 @@ fn a_store_is_followed() {
     let place = place();
     let mut client = place.serve(&[]);
     let [one, two] = ["root/one/f", "root/two/f"].map(|name| place.text(name));
-    // Nobody saved anything yet, and there is not even a directory for it.
+    // Nothing is saved yet, and the directory of the store does not exist.
     assert_eq!(read(&mut client, &one), "no_roots");
     list(&mut client);
     save(&place, &[("root/one", "")]);
     told(&mut client);
     assert_eq!([read(&mut client, &one), read(&mut client, &two)], ["root/one", "outside_roots"]);
     assert!(list(&mut client).contains(&place.text("root/one")));
-    // One more, by the command line.
+    // The command line adds one.
     let added = place.rootward(&["roots", "add", "root/two:ro", "--yes"]).stdout(Stdio::null()).status().unwrap();
     assert!(added.success());
     told(&mut client);
     assert_eq!([read(&mut client, &one), read(&mut client, &two)], ["root/one", "root/two"]);
-    // One taken back.
+    // One is removed.
     list(&mut client);
     assert!(place.rootward(&["roots", "remove", "root/one"]).stdout(Stdio::null()).status().unwrap().success());
     told(&mut client);
     assert_eq!([read(&mut client, &one), read(&mut client, &two)], ["outside_roots", "root/two"]);
-    // All of them.
+    // All are removed.
     list(&mut client);
     fs::remove_file(place.path(STORE)).unwrap();
     told(&mut client);
@@ -101,7 +101,7 @@ fn roots_that_go_and_come_back_are_followed() {
     list(&mut client);
     fs::rename(place.path("root/one"), place.path("root/aside")).unwrap();
     told(&mut client);
-    // A link in its place leads nowhere.
+    // A link takes its place, but is not followed.
     list(&mut client);
     symlink(place.path("outside"), place.path("root/one")).unwrap();
     told(&mut client);
@@ -110,7 +110,7 @@ fn roots_that_go_and_come_back_are_followed() {
     fs::remove_file(place.path("root/one")).unwrap();
     fs::rename(place.path("root/aside"), place.path("root/one")).unwrap();
     told(&mut client);
-    // It may be told twice: gone, and there again.
+    // The client may be notified twice: of the removal and of the return.
     until("it is back", || place.path("root/one/f").exists());
     for _ in 0.. {
         list(&mut client);
@@ -119,7 +119,7 @@ fn roots_that_go_and_come_back_are_followed() {
         }
         told(&mut client);
     }
-    // Another directory in its place.
+    // Another directory takes its place.
     list(&mut client);
     fs::rename(place.path("root/two"), place.path("root/aside")).unwrap();
     fs::create_dir(place.path("root/two")).unwrap();
@@ -139,7 +139,7 @@ fn a_damaged_store_takes_nothing_and_opens_nothing() {
     let secret = place.text("outside/secret.txt");
     assert_eq!([read(&mut client, &file), read(&mut client, &closed)], ["root/one", "restricted"]);
     write(&place, "version = 1\n[[root]]\npath = 1\n");
-    // Said on standard error, with its place.
+    // Standard error reports the mistake with its position.
     let mut said = BufReader::new(client.line.child.stderr.take().unwrap());
     let (sender, lines) = channel();
     std::thread::spawn(move || {
@@ -151,16 +151,16 @@ fn a_damaged_store_takes_nothing_and_opens_nothing() {
     assert!(line.contains("roots.toml`, line 3, column 8") && line.contains("stays current"), "{line}");
     assert_eq!([read(&mut client, &file), read(&mut client, &closed)], ["root/one", "restricted"]);
     assert_eq!(read(&mut client, &secret), "outside_roots");
-    // Repaired, and another.
+    // The store is repaired, with another root.
     list(&mut client);
     save(&place, &[("root/two", "")]);
     told(&mut client);
     assert_eq!([read(&mut client, &file), read(&mut client, &place.text("root/two/f"))], ["outside_roots", "root/two"]);
 }
 
-/// Where the operator names roots, the saved ones do not count; what is closed below them does.
+/// If the operator names roots, saved roots are ignored, but their restrictions apply.
 #[test]
-fn what_is_closed_below_saved_roots_is_followed_whoever_names_roots() {
+fn restrictions_of_saved_roots_apply_whoever_names_roots() {
     let place = place();
     let mut client = place.serve(&[&place.text("root/one")]);
     let [file, closed] = ["root/one/f", "root/one/x.sealed"].map(|name| place.text(name));
@@ -186,7 +186,7 @@ fn what_the_settings_close_stays_closed_when_the_saved_roots_change() {
     let mut client = place.serve(&[]);
     let [closed, other] = ["root/two/f", "root/one/x.sealed"].map(|name| place.text(name));
     assert_eq!([read(&mut client, &closed), read(&mut client, &other)], ["restricted", "root/one"]);
-    // The link leads elsewhere now, and the rules are built again.
+    // The link now leads elsewhere, and the rules are rebuilt.
     fs::remove_file(place.path("link")).unwrap();
     symlink(place.path("outside"), place.path("link")).unwrap();
     list(&mut client);

@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use super::giving::words_of;
 use super::scene::{Says, Scene, begin};
 
-/// The server of these tests under the name of a known one.
+/// Installs the test server under the name of a known one.
 fn install(scene: &Scene, below: &str) -> String {
     super::recipes::install(scene, below, "rust-mcp-filesystem")
 }
 
-/// `rootward wrap` before it, started where all directories lie.
+/// `rootward wrap` in front of it, started in the parent of all directories.
 fn wrap(scene: &Scene, words: &[&str], server: &[&str]) -> Command {
     let mut command = scene.wrap_command(words, server);
     command.current_dir(scene.path("")).stderr(Stdio::piped());
@@ -32,7 +32,7 @@ fn directories_in_the_arguments_are_a_ceiling() {
     for strength in ["auto", "off"] {
         let server = [&*program, "--allow-write", "project", "./other", "gone"];
         let options = ["--sandbox", strength];
-        // A client without roots has what was typed.
+        // A client without roots gets the directories in the arguments.
         let mut client = begin(&mut wrap(&scene, &options, &server), Says::Nothing, &[]);
         assert_eq!(words_of(&mut client), json!([project, other, "--allow-write"]));
         assert_eq!(client.text("read", json!({"path": scene.path("other/file.txt")})), "other");
@@ -41,7 +41,7 @@ fn directories_in_the_arguments_are_a_ceiling() {
         assert_eq!(ended, Some(0));
         let reported = "warning: directory `gone` in the server's arguments is left out: does not exist\n";
         assert!(says.contains(reported), "{says}");
-        // One that names roots has what lies in both.
+        // A client with roots gets the intersection.
         let roots = [scene.uri("other"), scene.uri("outside")];
         let mut client = begin(&mut wrap(&scene, &options, &server), Says::Roots, &roots);
         assert_eq!(words_of(&mut client), json!([other, "--allow-write"]));
@@ -76,7 +76,7 @@ fn arguments_and_flags_narrow_each_other() {
     let written = client.call("write_file", json!({"path": scene.path("project/new")}));
     assert_eq!(written["result"]["structuredContent"]["code"], "access_denied", "{written}");
     client.end();
-    // Nothing in common is a ceiling, too: it lets nothing through.
+    // An empty intersection is a ceiling, too: everything is refused.
     for says in [Says::Nothing, Says::Roots] {
         let roots = [scene.uri("outside"), scene.uri("project")];
         let mut client = begin(&mut wrap(&scene, &["--root", &outside], &server), says, &roots);
@@ -95,14 +95,14 @@ fn a_server_that_others_could_have_written_names_no_ceiling() {
     let scene = Scene::new();
     let program = install(&scene, "project/bin");
     let server = [&*program, "other"];
-    // It lies in the directory that it is given.
+    // The program is inside the directory that it may write.
     for words in [&["--root", "project"][..], &[]] {
         let mut client = begin(&mut wrap(&scene, words, &[&program, "project"]), Says::Nothing, &[]);
         assert_eq!(words_of(&mut client), json!(["project"]), "{words:?}");
         let (_, errors) = client.end_with_errors();
         assert!(errors.contains("recipe `rust-mcp-filesystem` is not used"), "{errors}");
     }
-    // From the first start on, that was given for writing.
+    // After the first start, that directory counts as writable material.
     let mut client = begin(&mut wrap(&scene, &[], &server), Says::Nothing, &[]);
     assert_eq!(words_of(&mut client), json!(["other"]));
     assert_eq!(code(&mut client, &scene.text("other/file.txt")), "no_roots");

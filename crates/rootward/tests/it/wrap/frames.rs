@@ -1,4 +1,4 @@
-//! Frames between real processes: what is not Rootward's own passes as it came.
+//! Frames between real processes: messages that are not for Rootward pass unchanged.
 
 use std::process::Stdio;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::scene::{Says, Scene, begin};
 
 #[test]
-fn what_rootward_does_not_know_reaches_the_server_byte_for_byte() {
+fn unknown_messages_reach_the_server_byte_for_byte() {
     let scene = Scene::new();
     let seen = scene.path("project/seen");
     let words = [&*scene.text("project"), "--env", "SEEN"];
@@ -22,7 +22,7 @@ fn what_rootward_does_not_know_reaches_the_server_byte_for_byte() {
         r#"{"jsonrpc":"2.0","method":"notifications/never/heard/of","params":[1,2]}"#,
     ];
     for line in lines {
-        // With what some put at the end of lines, and between them.
+        // With the line ends and blank lines that some clients send.
         client.send_line(&format!("{line}\r\n\r\n  "));
     }
     for id in [json!(0), json!(-1), json!(1.5), json!(1.234_567_890_123_456_8e29), json!("aA\"/")] {
@@ -35,7 +35,7 @@ fn what_rootward_does_not_know_reaches_the_server_byte_for_byte() {
 }
 
 #[test]
-fn what_the_server_says_reaches_the_client_byte_for_byte() {
+fn messages_from_the_server_reach_the_client_byte_for_byte() {
     let scene = Scene::new();
     let mut client = begin(&mut scene.wrap(&[&scene.text("project")]), Says::Nothing, &[]);
     let lines = [
@@ -49,7 +49,7 @@ fn what_the_server_says_reaches_the_client_byte_for_byte() {
     for line in lines {
         assert_eq!(client.line.receive(PATIENCE).unwrap(), Received::Frame(line.to_owned()));
     }
-    // The last line, without an end.
+    // The last line, without a line break.
     client.begin_call("raw", json!({"text": lines[0]}));
     client.close();
     assert_eq!(client.line.receive(PATIENCE).unwrap(), Received::Frame(lines[0].to_owned()));
@@ -82,7 +82,7 @@ fn the_same_id_from_both_sides_at_once() {
         let params = json!({"name": "ask", "arguments": {"id": id}});
         client.send(json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}));
         let question = client.next_where(|message| message["method"] == "sampling/createMessage");
-        // What could be taken for one of Rootward's own gets another.
+        // An id that looks like one of Rootward's own is replaced.
         assert_eq!(question["id"] == id, id != json!("rootward-tools-1"), "{question}");
         client.answer(question["id"].clone(), json!({"said": 1}));
         let answer = client.answer_to(id);
@@ -92,7 +92,7 @@ fn the_same_id_from_both_sides_at_once() {
 }
 
 #[test]
-fn lines_that_are_no_messages_are_answered_and_the_session_goes_on() {
+fn invalid_lines_get_errors_and_the_session_continues() {
     let scene = Scene::new();
     let mut client = begin(&mut scene.wrap(&[&scene.text("project")]), Says::Nothing, &[]);
     for line in ["{", "nonsense", "[]", "{\"id\":null}", "\u{0}", "[[[[[[", "{\"id\":1,\"id\":2,\"method\":\"x\"}"] {

@@ -1,4 +1,4 @@
-//! A server that fills the disk of its home: its calls fail for a reason, and nothing of Rootward's own is lost.
+//! A server that fills the disk of its home: its calls fail with the reason, and Rootward loses none of its own data.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -10,12 +10,12 @@ use serde_json::json;
 
 use super::scene::{Says, Scene, begin};
 
-/// How large the disk is, in bytes.
+/// The size of the disk, in bytes.
 const SIZE: usize = 1 << 20;
 
 const STATE: &str = "home/.local/state";
 
-/// The state directory on a small disk of its own, in a namespace that several commands enter in turn.
+/// The state directory on a small separate disk, in a namespace that several commands enter in turn.
 struct Disk<'s> {
     scene: &'s Scene,
     /// Keeps the namespace until its input is closed.
@@ -58,7 +58,7 @@ impl Disk<'_> {
         self.enter(&self.scene.rootward(words)).output().unwrap()
     }
 
-    /// A place on the disk, as seen from here.
+    /// A place on the disk, as the test sees it.
     fn seen(&self, below: &str) -> PathBuf {
         let path = self.scene.path(STATE).join(below);
         PathBuf::from(format!("/proc/{}/root", self.keeper.id())).join(path.strip_prefix("/").unwrap())
@@ -93,7 +93,7 @@ fn a_server_that_fills_its_home_takes_nothing_of_rootwards() {
     for _ in 0..3 {
         assert_eq!(read(&mut client)["structuredContent"]["code"], "audit_unavailable");
     }
-    // What names no path needs no record.
+    // A call without a path needs no audit entry.
     assert_eq!(client.text("echo", json!({"number": 7})), r#"{"number": 7}"#);
     let (code, says) = client.end_with_errors();
     assert_eq!(code, Some(0), "{says}");
@@ -107,7 +107,7 @@ fn a_server_that_fills_its_home_takes_nothing_of_rootwards() {
     assert_eq!(code, Some(0), "{says}");
     assert!(says.contains("cannot be written: no space left on device"), "{says}");
 
-    // As the documentation says: what a server keeps can be removed.
+    // As documented: the user can remove what a server keeps.
     assert_eq!(fs::read(disk.seen("rootward/given-for-writing")).unwrap(), record);
     fs::remove_dir_all(disk.seen("rootward/homes")).unwrap();
     let mut client = disk.start();

@@ -1,4 +1,4 @@
-//! How a server is given its directories, and what the user says about calls.
+//! How a server gets its directories, and which options the user has for calls.
 
 use std::path::Path;
 
@@ -55,7 +55,7 @@ fn a_server_needs_no_dashes_before_its_command() {
 }
 
 #[test]
-fn roots_stand_in_arguments_and_variables() {
+fn placeholders_for_roots_work_in_arguments_and_variables() {
     let scene = Scene::new();
     let (project, other) = (scene.text("project"), scene.text("other"));
     for strength in ["auto", "off"] {
@@ -71,7 +71,7 @@ fn roots_stand_in_arguments_and_variables() {
 }
 
 #[test]
-fn variables_are_passed_on_where_they_are_named() {
+fn variables_are_passed_on_if_they_are_named() {
     let scene = Scene::new();
     for (words, expect) in
         [(&["--env", "TOKEN"][..], json!("t")), (&[], Value::Null), (&["--sandbox", "off"], json!("t"))]

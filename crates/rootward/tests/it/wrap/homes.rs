@@ -1,4 +1,4 @@
-//! The home of a server: for its project, for all, for one start, or none.
+//! The home of a server: per project, shared by all projects, temporary, or none.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
@@ -29,7 +29,7 @@ fn home_of(client: &mut Client) -> String {
     serde_json::from_str(&client.text("variable", json!({"name": "HOME"}))).unwrap()
 }
 
-/// Reads what was kept, and keeps something.
+/// Has the server read its kept file, then write it. Returns both results.
 fn keep(scene: &Scene, home: &str, root: &str) -> (String, String) {
     let mut client = start(scene, home, root);
     let file = format!("{}/kept.txt", home_of(&mut client));
@@ -93,7 +93,7 @@ fn a_kept_home_is_not_moved_by_a_link() {
         std::fs::remove_file(&moved).unwrap();
         std::fs::rename(moved.with_extension("moved"), &moved).unwrap();
     }
-    assert_eq!(std::fs::read_dir(scene.path("outside")).unwrap().count(), 1, "nothing was made behind a link");
+    assert_eq!(std::fs::read_dir(scene.path("outside")).unwrap().count(), 1, "nothing was created behind the link");
 }
 
 #[test]

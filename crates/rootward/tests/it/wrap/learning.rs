@@ -1,4 +1,4 @@
-//! `--learn`: a recipe of what a server was refused, while it stays confined.
+//! `--learn`: writes a recipe from what a confined server was refused.
 
 use std::process::{Command, Stdio};
 
@@ -33,12 +33,12 @@ fn what_was_refused_is_written_down_and_not_allowed() {
     assert!(text.contains(&format!("  # \"{outside}\", # it tried to read or run this\n")), "{text}");
     assert!(text.contains("  # \"A_TOKEN\", # "), "{text}");
     assert!(!text.contains("s3cr3t"), "{text}");
-    // Accepted, it stays accepted; what is new is added.
+    // Accepted lines stay, and new ones are added.
     std::fs::write(&file, text.replace("# \"A_TOKEN\"", "\"A_TOKEN\"")).unwrap();
     let text = learn(&scene, &file, &["other/file.txt"]);
     assert!(text.contains("\n  \"A_TOKEN\", # "), "{text}");
     assert!(text.contains(&outside) && text.contains(&scene.text("other/file.txt")), "{text}");
-    // It is a recipe.
+    // The file is a valid recipe.
     let recipes = scene.path("home/.config/rootward/recipes");
     std::fs::create_dir_all(&recipes).unwrap();
     std::fs::rename(&file, recipes.join("learned.toml")).unwrap();

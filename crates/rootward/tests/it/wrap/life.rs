@@ -1,4 +1,4 @@
-//! Life and death of the server, as its client sees them.
+//! How a server starts, crashes and ends, as its client sees it.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::fd::OwnedFd;
@@ -27,7 +27,8 @@ fn a_server_that_ends_before_it_answers() {
     }
 }
 
-/// It dies when its child cannot read about itself, is started once more, traced, and lives. With the flag it lives at once.
+/// The server dies because its child cannot read its own `/proc` entries. Rootward starts it once more, traced, and then it works.
+/// With the flag, the first start works.
 #[test]
 fn a_server_whose_child_reads_about_itself() {
     let scene = Scene::new();
@@ -64,7 +65,7 @@ fn a_server_that_cannot_be_started() {
 }
 
 #[test]
-fn a_crash_costs_the_calls_under_way_and_no_others() {
+fn a_crash_fails_the_open_calls_and_no_others() {
     let scene = Scene::new();
     for strength in STRENGTHS {
         let wrap = &mut scene.wrap(&["--sandbox", strength]);
@@ -78,10 +79,10 @@ fn a_crash_costs_the_calls_under_way_and_no_others() {
             let says = answer["error"]["message"].as_str().unwrap();
             assert!(says.contains("the server ended"), "{answer}");
         }
-        // The next one is answered, by a server in the same roots.
+        // A new server with the same roots answers the next call.
         assert_eq!(client.text("where", json!({})), scene.text("project"));
         assert_eq!(client.text("read", json!({"path": "file.txt"})), "project");
-        // What ended long ago is not what the session ends with.
+        // An earlier crash does not affect the exit code of the session.
         assert_eq!(client.end(), Some(0), "{strength}");
     }
 }
@@ -98,7 +99,7 @@ fn a_restarted_server_gets_what_was_found_at_first() {
     let mut client = begin(&mut scene.wrap_command(&words, &server), Says::Nothing, &[]);
     let outside = json!({"path": scene.path("outside/file.txt")});
     assert_eq!(client.text("read", outside.clone()), "failed: Permission denied");
-    // Whoever could change what lies beside the program meanwhile gains nothing while this process runs.
+    // A change beside the program has no effect while this process runs.
     std::fs::rename(scene.path("tool/bin"), scene.path("tool/moved")).unwrap();
     std::fs::create_dir(scene.path("outside/bin")).unwrap();
     std::fs::copy(scene.path("tool/moved/server.py"), scene.path("outside/bin/server.py")).unwrap();
@@ -135,7 +136,7 @@ fn answers_still_arrive_after_the_client_has_closed_its_end() {
         let words = [&*scene.text("project"), "--sandbox", strength, "--env", "CODE"];
         let mut client = begin(scene.wrap(&words).env("CODE", "3"), Says::Nothing, &[]);
         let slow = client.begin_call("slow", json!({"seconds": 3}));
-        // More than a pipe holds, behind a server that does not read meanwhile.
+        // More than a pipe holds, while the server does not read.
         let long = "y".repeat(300_000);
         let last = client.begin_call("echo", json!({"text": long}));
         client.close();
@@ -147,9 +148,9 @@ fn answers_still_arrive_after_the_client_has_closed_its_end() {
 
 /// `printf … | rootward wrap -- server`.
 #[test]
-fn a_client_that_says_everything_at_once_is_answered() {
+fn a_client_that_sends_everything_at_once_is_answered() {
     let scene = Scene::new();
-    // The second time the handshake is remembered.
+    // The second time, the handshake is cached.
     for _ in 0..2 {
         for capabilities in [json!({}), json!({"roots": {}})] {
             let mut client = start(&mut scene.wrap(&[]));
@@ -177,7 +178,7 @@ fn signals_end_the_server_and_the_session() {
             let held = client.begin_call("hold", json!({}));
             client.text("echo", json!({}));
             client.signal(signal);
-            assert!(client.answer_to(held)["error"].is_object(), "whoever waits is told");
+            assert!(client.answer_to(held)["error"].is_object(), "a waiting call gets an error");
             assert_eq!(client.next(), None);
             assert_eq!(client.line.child.wait().unwrap().code(), Some(code), "{strength} {signal}");
             mark.is_gone();
@@ -186,7 +187,7 @@ fn signals_end_the_server_and_the_session() {
 }
 
 #[test]
-fn a_server_that_hears_nothing_is_killed() {
+fn a_server_that_ignores_every_signal_to_end_is_killed() {
     let scene = Scene::new();
     for strength in STRENGTHS {
         let words = [&*scene.text("project"), "--sandbox", strength, "--env", "STUBBORN"];
@@ -197,7 +198,7 @@ fn a_server_that_hears_nothing_is_killed() {
     }
 }
 
-/// The server is gone, and what it started keeps its output open.
+/// The server is gone, but a process that it started keeps its output open.
 #[test]
 fn an_output_that_others_keep_open_does_not_hide_a_crash() {
     let scene = Scene::new();
@@ -272,14 +273,14 @@ fn a_client_on_sockets() {
     }
 }
 
-/// A client that has closed only the end it reads from: nothing can reach it any more.
+/// A client that has closed only the end that it reads from: nothing can reach it any more.
 #[test]
 fn a_client_that_reads_no_more_is_gone() {
     let scene = Scene::new();
     let mut command = scene.wrap(&[&scene.text("project"), "--sandbox", "off"]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
-    // Its input is open all the while.
+    // The client's other end stays open.
     let input = child.stdin.take();
     assert_eq!(child.wait().unwrap().code(), Some(0));
     drop(input);
@@ -302,13 +303,13 @@ fn a_remembered_handshake_starts_the_server_once() {
     };
     assert_eq!(begin("first"), (2, false));
     assert_eq!(begin("first"), (1, false));
-    // Another answer than was promised is put right.
+    // If the server's answer differs from the cached one, the client is notified.
     assert_eq!(begin("second"), (1, true));
     assert_eq!(begin("second"), (1, false));
 }
 
 #[test]
-fn what_is_asked_before_initialize_reaches_no_server() {
+fn requests_before_initialize_reach_no_server() {
     let scene = Scene::new();
     let mut client = start(&mut scene.wrap(&[&scene.text("project")]));
     client.send(json!({"jsonrpc": "2.0", "id": "first", "method": "ping", "params": null}));

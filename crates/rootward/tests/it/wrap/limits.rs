@@ -1,4 +1,4 @@
-//! A client whose own sandbox allows less than the roots: Codex says so with each call, in `_meta`.
+//! A client whose own sandbox allows less than the roots: Codex sends its limits with each call, in `_meta`.
 
 use rootward_testkit::client::Client;
 use serde_json::{Value, json};

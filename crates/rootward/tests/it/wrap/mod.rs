@@ -1,4 +1,4 @@
-//! `rootward wrap`, before a server that does what the test tells it.
+//! `rootward wrap`, in front of a scripted server.
 
 mod file_servers;
 mod frames;
@@ -44,7 +44,7 @@ fn a_server_lives_in_the_roots_that_its_client_names() {
     assert_eq!((denied, scene.decisions().len()), (2, 6));
 }
 
-/// If no rule finds a path, the gate does not see one; the kernel still confines the server.
+/// If no rule recognizes a path, the gate misses it, but the kernel still confines the server.
 #[test]
 fn what_the_gate_does_not_see_the_kernel_refuses() {
     let scene = Scene::new();
@@ -114,13 +114,13 @@ fn without_a_record_no_call_with_paths_passes() {
     assert_eq!(refused["result"]["structuredContent"]["code"], "audit_unavailable", "{refused}");
     assert_eq!(client.text("echo", json!({"number": 7})), r#"{"number": 7}"#);
     assert_eq!(client.end(), Some(0));
-    // And where none can be begun, nothing is.
+    // If no log can be created, the server is not started.
     let run = scene.wrap(&[&scene.text("project")]).stdin(std::process::Stdio::null()).output().unwrap();
     assert_eq!(run.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&run.stderr).contains("the audit log"), "{run:?}");
 }
 
-/// A client that escapes more than it must: the same id, in another spelling.
+/// A client that escapes more than necessary: the same id, in another spelling.
 #[test]
 fn an_answer_counts_however_its_id_is_escaped() {
     let scene = Scene::new();

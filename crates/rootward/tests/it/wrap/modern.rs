@@ -1,6 +1,6 @@
 //! Clients and servers of the modern era.
 
-#![expect(clippy::needless_pass_by_value, reason = "calls read better so")]
+#![expect(clippy::needless_pass_by_value, reason = "calls are easier to read")]
 
 use rootward_testkit::client::{Client, message, said};
 use serde_json::{Value, json};
@@ -36,7 +36,7 @@ fn a_call_takes_a_round_with_a_path_or_without() {
     let scene = Scene::new();
     let mut client = with_roots(&scene);
     let discovered = client.ask("server/discover", message::modern(&json!({"roots": {}}), json!({})));
-    assert_ne!(discovered["result"]["directory"], scene.text("outside"), "it starts in no place of the user's");
+    assert_ne!(discovered["result"]["directory"], scene.text("outside"), "it does not start in the user's directories");
     for (root, other) in [("project", "other"), ("other", "project")] {
         let path = scene.text(root) + "/file.txt";
         assert_eq!(said(&call_in(&mut client, &scene.uri(root), "read", json!({"path": path}))), root);
@@ -60,7 +60,7 @@ fn the_servers_own_question_for_roots_is_answered_here() {
     let roots = json!({"roots": [{"uri": scene.uri("project"), "name": "project"}]});
     assert_eq!(seen, json!({"inputResponses": {"r": roots}, "requestState": "mine"}));
 
-    // What it asks besides is the client's to answer.
+    // The client answers its other questions.
     let question = call_in(&mut client, &scene.uri("project"), "both", json!({"path": "file.txt"}));
     assert_eq!(question["result"]["inputRequests"], json!({"w": {"method": "elicitation/create", "params": {}}}));
     let carried = json!({
@@ -68,7 +68,7 @@ fn the_servers_own_question_for_roots_is_answered_here() {
         "inputResponses": {"w": {"action": "accept"}},
     });
     let capabilities = json!({"roots": {}, "elicitation": {}});
-    // Its roots were carried along: it is not asked for them again.
+    // The state carries the roots, so the client is not asked for them again.
     let answer = call(&mut client, &capabilities, "both", &json!({"path": "file.txt"}), &carried);
     let seen: Value = serde_json::from_str(&said(&answer)).unwrap();
     assert_eq!(
@@ -94,7 +94,7 @@ fn a_client_without_roots_gets_the_ceiling_and_the_server_may_still_ask() {
 }
 
 #[test]
-fn a_round_that_nobody_knows_is_refused() {
+fn an_unknown_round_is_refused() {
     let scene = Scene::new();
     let mut client = with_roots(&scene);
     let carried = json!({"requestState": "rootward-0-99"});
@@ -108,7 +108,7 @@ fn a_child_that_was_started_in_wider_roots_is_replaced() {
     let scene = Scene::new();
     std::fs::create_dir(scene.path("project/inner")).unwrap();
     let mut client = start(&mut scene.wrap(&[&scene.text("project")]));
-    // Without roots of its own the ceiling holds; then it says that it has some.
+    // Without roots, the client gets the ceiling. Then it declares roots.
     client.ask("server/discover", message::modern(&json!({}), json!({})));
     let initialize = json!({"protocolVersion": "2025-06-18", "capabilities": {"roots": {}}});
     client.ask("initialize", initialize);
@@ -133,8 +133,8 @@ fn a_server_cannot_have_its_own_question_answered_as_roots() {
         "requestState": question["result"]["requestState"],
         "inputResponses": {"rootward.dev/roots": {"action": "accept"}},
     });
-    // The call comes again with something that looks like roots but is not: it is the server's, and the roots are
-    // unchanged.
+    // The next call has an answer that looks like roots, but belongs to the server's own question. The roots do not
+    // change.
     let again = call(&mut client, &capabilities, "named", &json!({"path": "."}), &carried);
     let seen: Value = serde_json::from_str(&said(&again)).unwrap();
     let accepted = json!({"rootward.dev/roots": {"action": "accept"}});
@@ -192,11 +192,11 @@ fn a_legacy_client_uses_a_server_that_speaks_only_the_modern_era() {
         assert_eq!(client.text("read", json!({"path": scene.path("project/file.txt")})), "project");
         let refused = client.call("read", json!({"path": scene.path("other/file.txt")}));
         assert_eq!(refused["result"]["structuredContent"]["code"], "outside_roots", "{refused}");
-        // Its questions reach the client, and the one for roots does not.
+        // Its questions reach the client, except the one for roots.
         let seen: Value = serde_json::from_str(&client.text("both", json!({}))).unwrap();
         let roots = json!({"roots": [{"uri": scene.uri("project"), "name": "project"}]});
         assert_eq!(seen["inputResponses"], json!({"r": roots, "w": {"action": "accept"}}), "{seen}");
-        // Other roots: another process, greeted in the same way.
+        // Other roots need another process, which is greeted in the same way.
         client.share(&[scene.uri("other")]);
         assert_eq!(client.text("read", json!({"path": scene.path("other/file.txt")})), "other");
         let refused = client.call("read", json!({"path": scene.path("project/file.txt")}));

@@ -1,4 +1,4 @@
-"""A server of the modern era: no handshake, and questions in place of results."""
+"""A server of the modern era: no handshake, and questions instead of results."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-//! A server that is a package: fetched first, while its client is served.
+//! A server that is a package: Rootward fetches it first, and answers the client meanwhile.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::scene::{Says, Scene, begin};
 use crate::place::until;
 
-/// Plays `npm install` of a package that is the server of these tests. It waits until there is a file `go` beside it.
+/// A fake `npm install` that installs the test server. It waits until a file `go` exists beside it.
 const NPM: &str = r#"#!/bin/sh
 lib="$(dirname "$0")/../lib"
 while [ $# -gt 1 ]; do case "$1" in --prefix) dir="$2"; shift;; esac; shift; done
@@ -66,14 +66,14 @@ impl Shop {
         entries.flatten().map(|entry| entry.path()).next()
     }
 
-    /// Waits until the fetch is under way.
+    /// Waits until the fetch has started.
     fn fetches(&self) {
         let is_there = || Some(self.entry()?.join("1/node_modules/.bin/name").symlink_metadata().is_ok());
         until("no fetch is under way", || is_there().unwrap_or(false));
     }
 }
 
-/// Asks for `initialize`, and does not wait for the answer.
+/// Sends `initialize` and does not wait for the answer.
 fn ask_to_begin(command: &mut Command, says: Says) -> (Client, Value) {
     let mut client = Client::start(command);
     let capabilities = if says == Says::Roots { json!({"roots": {"listChanged": true}}) } else { json!({}) };
@@ -102,7 +102,7 @@ fn a_client_is_answered_while_the_package_is_fetched() {
         let (mut client, hello) = ask_to_begin(&mut shop.wrap(&[&shop.scene.text("project")]), says);
         client.name_roots([shop.scene.uri("project")]);
         shop.fetches();
-        // Nobody but Rootward can answer this, and it does at once.
+        // Only Rootward can answer this, and it does so at once.
         let answer = client.ask("notifications/cancelled", json!({"requestId": 99}));
         assert_eq!(answer["error"]["code"], -32600, "{says:?}: {answer}");
         shop.put("go");
@@ -138,7 +138,7 @@ fn a_client_that_leaves_takes_the_fetch_with_it() {
         client.signal(signal);
         assert_eq!(client.end(), code);
         assert!(!shop.entry().unwrap().join("current").exists());
-        // Nobody holds the lock: the next one fetches, and removes what was left.
+        // The lock is free: the next session fetches, and removes what was left.
         shop.put("go");
         let mut client = begin(&mut shop.wrap(&[]), Says::Roots, &[shop.scene.uri("project")]);
         assert_eq!(client.text("read", json!({"path": "file.txt"})), "project");
@@ -165,7 +165,7 @@ fn two_sessions_at_once_fetch_once() {
     assert_eq!(fetches, 1);
 }
 
-/// What another process fetches meanwhile is for its own servers.
+/// A newer install by another process is only for that process's servers.
 #[test]
 fn a_restarted_server_runs_from_the_same_install() {
     let shop = Shop::new().open();
@@ -218,7 +218,7 @@ fn the_cache_is_listed_and_cleaned() {
     assert!(code == Some(1) && says.contains("kept name: a server runs from it"), "{says}");
     assert_eq!(client.text("read", json!({"path": "file.txt"})), "project");
     client.end();
-    // What earlier versions left.
+    // Leftovers of earlier versions.
     let old = shop.scene.path("home/.cache/rootward/packages/npx-0123456789abcdef");
     fs::create_dir_all(old.join("npm")).unwrap();
     let (_, list, _) = cache(&["list", "--json"]);

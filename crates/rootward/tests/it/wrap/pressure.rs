@@ -1,4 +1,4 @@
-//! Those who do not read hold up those who write, and nothing is lost.
+//! Backpressure: a side that does not read delays the side that writes, and nothing is lost.
 
 use std::process::Stdio;
 
@@ -9,7 +9,7 @@ use crate::place::memory;
 
 use super::scene::{Says, Scene, begin};
 
-/// What the program has in memory at the most, in kilobytes.
+/// The program's peak memory, in kilobytes.
 fn most_memory(client: &Client) -> u64 {
     memory(client.line.child.id(), "VmHWM:")
 }
@@ -22,7 +22,7 @@ fn a_client_that_does_not_read_holds_the_server_up_and_loses_nothing() {
     client.begin("initialize", json!({"capabilities": {}}));
     client.notify("notifications/initialized", ());
     let flood = client.begin_call("flood", json!({"count": 100_000}));
-    // Until the server can write no more, nothing is read; then slowly, so that there is always something behind.
+    // Read nothing until the server is blocked, then read slowly, so that there is always a backlog.
     client.next();
     let before = most_memory(&client);
     std::thread::sleep(std::time::Duration::from_millis(500));
@@ -48,7 +48,7 @@ fn a_server_that_does_not_read_holds_the_client_up() {
     client.text("echo", json!({}));
     let before = most_memory(&client);
     let slow = client.begin_call("slow", json!({"seconds": 2}));
-    // From another thread, because it cannot be written.
+    // From another thread, because the write blocks.
     let words = "z".repeat(100_000);
     let ids: Vec<u64> = (0..200).map(|_| client.begin_call("echo", json!({"text": words}))).collect();
     let grown = most_memory(&client) - before;
@@ -60,9 +60,9 @@ fn a_server_that_does_not_read_holds_the_client_up() {
     assert_eq!(client.end(), Some(0));
 }
 
-/// A server may write many lines that are not messages, and nobody has to read what Rootward says about that.
+/// A server may write many lines that are not messages. Rootward's warnings about them may stay unread.
 #[test]
-fn a_standard_error_that_nobody_reads_holds_nobody_up() {
+fn an_unread_standard_error_blocks_nothing() {
     let scene = Scene::new();
     let mut command = scene.wrap(&[&scene.text("project"), "--sandbox", "off"]);
     let mut client = begin(command.stderr(Stdio::piped()), Says::Nothing, &[]);
@@ -84,13 +84,13 @@ fn large_results_pass() {
     assert_eq!(client.end(), Some(0));
 }
 
-/// As most servers write them: without white space. They are passed on by their id alone.
+/// Most servers write results without white space. Such results are forwarded by their id alone.
 #[test]
 fn large_results_are_whole_and_in_order() {
     let scene = Scene::new();
     let mut client = begin(&mut scene.wrap(&[&scene.text("project")]), Says::Nothing, &[]);
     let sizes = [60_000, 65_000, 66_000, 262_000, 1_000_000, 3_000_000, 9_000_000];
-    // All at once, with little ones in between: one waits while another is written.
+    // All at once, with small ones in between: one waits while another is written.
     let ids = sizes.map(|size| ["compact", "echo"].map(|tool| client.begin_call(tool, json!({"size": size}))));
     for (size, [large, little]) in sizes.iter().zip(ids) {
         let answer = client.answer_to(large);
@@ -109,13 +109,13 @@ fn a_server_that_ends_in_the_middle_of_a_large_answer_has_not_answered() {
     client.text("echo", json!({}));
     let answer = client.call("compact", json!({"size": 1_000_000, "ends": 7}));
     assert_eq!(answer["error"]["code"], -32603, "{answer}");
-    // Another server was started, and its line starts fresh.
+    // A new server was started, and its output begins with a new line.
     assert_eq!(client.text("echo", json!({})), "{}");
     assert_eq!(client.end(), Some(0));
 }
 
 #[test]
-fn what_is_longer_than_allowed_is_an_error_and_the_session_goes_on() {
+fn too_long_messages_are_errors_and_the_session_continues() {
     let scene = Scene::new();
     let mut client = begin(&mut scene.wrap(&[&scene.text("project")]), Says::Nothing, &[]);
     for tool in ["big", "compact"] {

@@ -1,4 +1,4 @@
-//! Questions that are taken back, progress, and questions of the server's own.
+//! Cancelled calls, progress, and questions from the server.
 
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ fn a_cancelled_call_is_not_answered_and_the_server_knows() {
     assert_eq!(client.answer_to(second)["result"]["content"][0]["text"], "free");
     client.text("echo", json!({}));
     assert!(client.kept().iter().all(|message| message["id"] != first));
-    // Nor is it answered by a crash.
+    // A crash does not answer it either.
     let third = client.begin_call("hold", json!({}));
     client.notify("notifications/cancelled", json!({"requestId": third}));
     assert!(client.call("crash", json!({}))["error"].is_object());
@@ -44,7 +44,7 @@ fn progress_comes_before_the_answer_and_with_its_token() {
     assert_eq!(client.end(), Some(0));
 }
 
-/// The old server has asked, and so has the new one, under the same id.
+/// The old and the new server have asked with the same id.
 #[test]
 fn questions_of_two_servers_under_one_id_are_told_apart() {
     let scene = Scene::new();

@@ -1,4 +1,4 @@
-//! Recipes: what a known server is given, and what no recipe gives.
+//! Recipes: what they allow a known server, and what no recipe can allow.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::scene::{Says, Scene, begin};
 
-/// The server of these tests as a program of this name.
+/// Installs the test server as a program with this name.
 pub(super) fn install(scene: &Scene, below: &str, name: &str) -> String {
     let server = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/wrap/server.py");
     let program = scene.path(below).join(name);
@@ -19,7 +19,7 @@ pub(super) fn install(scene: &Scene, below: &str, name: &str) -> String {
     program.to_str().unwrap().to_owned()
 }
 
-/// A recipe of the user's for a program.
+/// Writes a user's recipe for a program.
 fn write_recipe(scene: &Scene, program: &str, more: &str) {
     let directory = scene.path("home/.config/rootward/recipes");
     std::fs::create_dir_all(&directory).unwrap();
@@ -32,7 +32,7 @@ fn wrap(scene: &Scene, words: &[&str], program: &str) -> Command {
     command
 }
 
-/// Runs it to its end, which comes at once.
+/// Runs it without input until it exits.
 fn run(command: &mut Command) -> (Option<i32>, String) {
     let run = command.stdin(Stdio::null()).output().unwrap();
     (run.status.code(), String::from_utf8(run.stderr).unwrap())
@@ -64,7 +64,7 @@ fn a_recipe_gives_what_the_server_needs() {
     let (_, says) = client.end_with_errors();
     let note = format!("note: recipe `known` passes KNOWN_*, opens `{extra}` for read\n");
     assert!(says.contains(&note), "{says}");
-    // What the user says counts more.
+    // The user's flags take precedence.
     let mut command = wrap(&scene, &["--treat", "read.path=read", &project], &program);
     let mut client = begin(command.env("KNOWN_FILE", "mine"), Says::Nothing, &[]);
     assert_eq!(client.text("variable", json!({"name": "KNOWN_FILE"})), "\"mine\"");
@@ -185,7 +185,7 @@ fn a_recipe_is_for_what_no_confined_server_could_have_written() {
     let scene = Scene::new();
     let program = install(&scene, "project/bin", "known");
     write_recipe(&scene, &program, "env = [\"KNOWN_KEY\"]\n");
-    // It lies in the root, and later in what was once given.
+    // The program is in the root, and later in a place that was once writable.
     for words in [&["."][..], &[&scene.text("other")]] {
         let mut command = wrap(&scene, words, &program);
         let mut client = begin(command.env("KNOWN_KEY", "k"), Says::Nothing, &[]);
@@ -193,7 +193,7 @@ fn a_recipe_is_for_what_no_confined_server_could_have_written() {
         let (_, says) = client.end_with_errors();
         assert!(says.contains("recipe `known` is not used, because a confined server could have written"), "{says}");
     }
-    // Unless the user says so.
+    // Unless the user selects the recipe.
     let mut command = wrap(&scene, &["--recipe", "known", "."], &program);
     let mut client = begin(command.env("KNOWN_KEY", "k"), Says::Nothing, &[]);
     assert_eq!(client.text("variable", json!({"name": "KNOWN_KEY"})), "\"k\"");
@@ -209,7 +209,7 @@ fn a_broken_recipe_starts_nothing() {
     assert_eq!(code, Some(2));
     assert!(says.contains("known.toml`: line 3, column 8: "), "{says}");
     let (code, says) = run(&mut wrap(&scene, &["--recipe", "none", "."], &program));
-    assert_eq!(code, Some(2), "what cannot be read may be what was meant: {says}");
+    assert_eq!(code, Some(2), "the unreadable recipe may be the right one: {says}");
     let (code, says) = run(&mut scene.rootward(&["wrap", "--recipe", "gone", "--", "true"]));
     assert_eq!(code, Some(2));
     assert!(says.contains("known.toml`"), "{says}");

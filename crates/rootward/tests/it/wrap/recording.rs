@@ -1,11 +1,11 @@
-//! What `rootward wrap` puts on record.
+//! What `rootward wrap` writes to the audit log.
 
 use rootward_testkit::client::Client;
 use serde_json::{Value, json};
 
 use super::scene::{Scene, start};
 
-/// A client that says what it is called.
+/// A client that sends its name.
 fn begin(scene: &Scene, strength: &str) -> Client {
     let mut client = start(&mut scene.wrap(&["--sandbox", strength]));
     client.name_roots([scene.uri("project")]);
@@ -25,7 +25,7 @@ fn a_record_names_client_server_process_and_place() {
         let mut client = begin(&scene, strength);
         let mut expect = Vec::new();
         for root in ["project", "other"] {
-            // Other roots are another process.
+            // Other roots need another process.
             client.share([scene.uri(root)]);
             for path in ["file.txt", "none.txt"] {
                 client.call("read", json!({"path": path, "target": "es2020", "url": "https://example.org/file.txt"}));

@@ -1,4 +1,4 @@
-//! Whose roots hold, and what happens while nobody knows.
+//! Whose roots apply, and what happens while they are unknown.
 
 use std::time::Duration;
 
@@ -36,8 +36,8 @@ fn without_any_roots_calls_are_refused_and_told_why() {
     assert_eq!(client.end(), Some(0));
 }
 
-/// The server is given a directory and one in it, and leads the inner one elsewhere: in this session, in the next, and where the
-/// outer one was shared by another.
+/// The server gets a directory and one inside it, and replaces the inner one with a link: in this session, in the next, and if
+/// another session shared the outer one.
 #[test]
 fn a_nested_root_does_not_become_a_link_to_anywhere() {
     let scene = Scene::new();
@@ -59,7 +59,7 @@ fn a_nested_root_does_not_become_a_link_to_anywhere() {
     assert_eq!(client.end(), Some(0));
     assert_eq!(begin(&[outer, inner.clone()]).end(), Some(0));
     assert_eq!(begin(&[inner]).end(), Some(0));
-    // Not as a root on the command line either; and a hint says what to do.
+    // The link is also refused as a root on the command line, with a hint.
     let link = scene.text("project/app");
     let run = scene.wrap(&[&link]).stdin(std::process::Stdio::null()).output().unwrap();
     let told = String::from_utf8_lossy(&run.stderr);
@@ -68,7 +68,7 @@ fn a_nested_root_does_not_become_a_link_to_anywhere() {
 }
 
 #[test]
-fn answers_about_roots_that_are_of_no_use() {
+fn unusable_answers_about_roots_refuse_calls() {
     let scene = Scene::new();
     for (answer, expect) in [
         (json!({"result": {"roots": []}}), "no_roots"),
@@ -90,7 +90,7 @@ fn answers_about_roots_that_are_of_no_use() {
 #[test]
 fn a_client_that_never_answers_gets_lists_and_a_reason() {
     let scene = Scene::new();
-    // The second time the handshake is remembered, and no server runs yet.
+    // The second time, the handshake is cached, and no server runs yet.
     for _ in 0..2 {
         let mut wrap = scene.wrap(&["--sandbox", "off"]);
         wrap.env("ROOTWARD_ROOTS_TIMEOUT_MS", "1500");
@@ -135,7 +135,7 @@ fn a_root_for_reading_refuses_writes() {
         if treat.is_empty() {
             assert_eq!(code(&written), "access_denied", "{written}");
         } else {
-            // What the gate does not see, the kernel holds.
+            // The gate misses it, but the kernel refuses it.
             assert_eq!(sentence(&written), "failed: Permission denied");
         }
         assert_eq!(client.text("read", json!({"path": "file.txt"})), "project");
@@ -144,7 +144,7 @@ fn a_root_for_reading_refuses_writes() {
 }
 
 #[test]
-fn storms_of_changes_end_in_the_last_roots() {
+fn many_changes_end_in_the_last_roots() {
     let scene = Scene::new();
     for strength in ["auto", "off"] {
         let wrap = &mut scene.wrap(&["--sandbox", strength]);
@@ -172,10 +172,10 @@ fn a_call_under_way_may_finish_when_its_root_is_revoked() {
     assert_ne!(client.text("process", json!({})), old);
     assert_eq!(client.text("where", json!({})), scene.text("other"));
     assert_eq!(client.answer_to(slow)["result"]["content"][0]["text"], "done");
-    // And then the old one is not kept.
+    // Afterwards the old server ends.
     let begun = std::time::Instant::now();
     while std::path::Path::new("/proc").join(&old).exists() {
-        assert!(begun.elapsed().as_secs() < 30, "the old server is left");
+        assert!(begun.elapsed().as_secs() < 30, "the old server is still running");
         std::thread::sleep(Duration::from_millis(10));
     }
     assert_eq!(client.end(), Some(0));
@@ -202,7 +202,7 @@ fn a_root_that_appears_later_is_found() {
     assert_eq!(client.end(), Some(0));
 }
 
-/// A secret place below a root stays closed, to calls and to the server; everything else works.
+/// A secret place below a root stays closed to calls and to the server. Everything else works.
 #[test]
 fn a_root_with_secrets_in_it() {
     let scene = Scene::new();
@@ -220,8 +220,8 @@ fn a_root_with_secrets_in_it() {
     }
 }
 
-/// A directory with too many entries beside a secret place: the server is not started, and client and operator are
-/// told.
+/// A directory with too many entries beside a secret place: the server is not started, and client and operator get the
+/// reason.
 #[test]
 fn a_root_that_cannot_be_held() {
     let scene = Scene::new();
@@ -238,7 +238,7 @@ fn a_root_that_cannot_be_held() {
             let says = answer["error"]["message"].as_str().unwrap_or_default();
             assert!(says.contains("was not started") && says.contains("--unenforced allow"), "{answer}");
         }
-        // Other roots, and it is.
+        // With other roots, it is started.
         client.share(&[scene.uri("other")]);
         assert_eq!(client.text("read", json!({"path": "file.txt"})), "other");
         let (code, says) = client.end_with_errors();
@@ -276,7 +276,7 @@ fn calls_without_paths_are_made_in_the_roots() {
     }
 }
 
-/// Directories that a pattern of the operator's matches come and go while the server runs.
+/// Directories that match the operator's pattern come and go while the server runs.
 #[test]
 fn a_pattern_is_followed_as_directories_come_and_go() {
     let scene = Scene::new();
@@ -311,7 +311,7 @@ fn a_pattern_is_followed_as_directories_come_and_go() {
     until(&mut client, "later", |answer| answer["result"]["structuredContent"]["code"] == "outside_roots");
     assert_eq!(read(&mut client, "acme")["result"]["content"][0]["text"], "acme");
     assert_eq!(client.end(), Some(0));
-    // A client that names the directory above gets the matches in it, and no pattern of its own.
+    // A client that names the parent directory gets the matches in it. A client's own pattern is not a root.
     let mut client = begin(&mut scene.wrap(&["--root", &pattern]), Says::Roots, &[scene.uri("clients")]);
     assert_eq!(read(&mut client, "acme")["result"]["content"][0]["text"], "acme");
     assert_eq!(client.end(), Some(0));

@@ -1,4 +1,4 @@
-//! Saved roots that change while `wrap` runs: the server is started in the new ones.
+//! Saved roots that change while `wrap` runs: the server is restarted with the new ones.
 
 #![expect(clippy::disallowed_methods, reason = "the test plays the user")]
 
@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 
 use super::scene::{Says, Scene, begin};
 
-/// Longer than it may take on a machine that has other things to do.
+/// Long enough for a busy machine.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Replaces the store at one stroke.
+/// Replaces the store atomically.
 fn write(scene: &Scene, text: &str) {
     let directory = scene.path("home/.config/rootward");
     fs::create_dir_all(&directory).unwrap();
@@ -26,14 +26,14 @@ fn save(scene: &Scene, roots: &[(&str, &str)]) {
     write(scene, &format!("version = 1\n{}", roots.iter().map(root).collect::<String>()));
 }
 
-/// What reading a file comes to: its text, or the code of the refusal.
+/// Reads a file. Returns its text, or the code of the refusal.
 fn read(client: &mut Client, path: &str) -> String {
     let result = client.call("read", json!({"path": path}))["result"].take();
     let code = result["structuredContent"]["code"].as_str();
     code.or_else(|| result["content"][0]["text"].as_str()).unwrap_or_default().to_owned()
 }
 
-/// Reads until that comes to something.
+/// Reads repeatedly until the result is `expect`.
 fn until(client: &mut Client, path: &str, expect: &str) {
     let begun = Instant::now();
     loop {
@@ -53,43 +53,44 @@ fn a_store_is_followed() {
         let [project, other] = ["project/file.txt", "other/file.txt"].map(|name| scene.text(name));
         let mut client = begin(&mut scene.wrap(words), Says::Nothing, &[]);
         assert_eq!(read(&mut client, &project), "no_roots");
-        // Nobody has saved anything before, and there was not even a directory for it.
+        // Nothing was saved before, and the directory of the store did not exist.
         save(&scene, &[("project", "")]);
         until(&mut client, &project, "project");
         assert_eq!(read(&mut client, &other), "outside_roots");
         assert_eq!(client.text("where", json!({})), scene.text("project"));
-        // Another one instead.
+        // Another root replaces it.
         save(&scene, &[("other", "")]);
         until(&mut client, &other, "other");
         assert_eq!(read(&mut client, &project), "outside_roots");
         let told: Value = serde_json::from_str(&client.text("roots", json!({}))).unwrap();
         assert_eq!(told, json!({"roots": [{"uri": scene.uri("other"), "name": "other"}]}), "{words:?}");
-        // A file in it is closed. Where it is there, the kernel could not keep a server from it, and none would be started.
+        // A file in the root is closed. In the sandbox it must not exist yet: the kernel cannot hide an existing file below
+        // this root, so no server would start.
         let closed = if words.is_empty() { "later.txt" } else { "file.txt" };
         save(&scene, &[("other", &format!("restrict = [{{ pattern = '{closed}' }}]"))]);
         let closed = scene.text("other") + "/" + closed;
         until(&mut client, &closed, "restricted");
-        // What cannot be read changes nothing.
+        // An unreadable store changes nothing.
         write(&scene, "version = 1\n[[root");
         std::thread::sleep(Duration::from_secs(3));
         assert_eq!(read(&mut client, &closed), "restricted");
-        // It was meant to be empty.
+        // An empty store removes all roots.
         write(&scene, "version = 1\n");
         until(&mut client, &other, "no_roots");
         assert_eq!(client.end(), Some(0));
     }
 }
 
-/// The kernel, too, lets the server go no further than what is shared by now, whether or not anybody calls it.
+/// The kernel, too, confines the server to the current roots, even if no call comes.
 #[test]
-fn what_is_taken_back_is_taken_from_a_server_that_nobody_calls() {
+fn removed_roots_are_closed_to_an_idle_server() {
     let scene = Scene::new();
     save(&scene, &[("project", ""), ("other", "")]);
     let mut client = begin(&mut scene.wrap(&[]), Says::Nothing, &[]);
     assert_eq!(read(&mut client, &scene.text("other/file.txt")), "other");
     let mark = scene.mark(&mut client);
     save(&scene, &[("project", "")]);
-    // The old server and all its processes end, without a word from the client.
+    // The old server and all its processes end without a message from the client.
     mark.is_gone();
     assert_eq!(client.end(), Some(0));
 }

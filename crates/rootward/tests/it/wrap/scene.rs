@@ -1,4 +1,4 @@
-//! Where `rootward wrap` is tested: directories, the program, a client before it.
+//! Fixtures for `rootward wrap`: directories, the program and a client.
 
 use std::ops::Deref;
 use std::path::Path;
@@ -30,25 +30,25 @@ impl Scene {
         scene
     }
 
-    /// `rootward wrap` with these words, before the server.
+    /// `rootward wrap` with these arguments, in front of the test server.
     pub(crate) fn wrap(&self, words: &[&str]) -> Command {
         self.wrap_server("server.py", words)
     }
 
-    /// The same for another server of this directory.
+    /// The same for another server in this directory.
     pub(crate) fn wrap_server(&self, server: &str, words: &[&str]) -> Command {
         let server = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/wrap").join(server);
         self.wrap_command(words, &["python3", server.to_str().unwrap()])
     }
 
-    /// `rootward wrap` with these words, before this command.
+    /// `rootward wrap` with these arguments, in front of this command.
     pub(crate) fn wrap_command(&self, words: &[&str], server: &[&str]) -> Command {
         let mut command = self.rootward(&[&["wrap"], words, &["--"], server].concat());
         command.current_dir(self.path("outside"));
         command
     }
 
-    /// Has the server start a process that outlives it if nobody sees to it.
+    /// Has the server start a process that outlives it unless Rootward kills it.
     pub(crate) fn mark(&self, client: &mut Client) -> Mark {
         let mark = Mark::new(self);
         let started = client.text("start", json!({"mark": mark.words}));
@@ -58,7 +58,7 @@ impl Scene {
     }
 }
 
-/// By which the processes of a server are found.
+/// Finds the processes of a server.
 pub(crate) struct Mark {
     pub(crate) words: String,
     server: Option<u32>,
@@ -70,7 +70,7 @@ impl Mark {
         Mark { words: format!("mark of {}", top.file_name().unwrap().display()), server: None }
     }
 
-    /// Waits until no process of the server's is left.
+    /// Waits until no process of the server is left.
     pub(crate) fn is_gone(&self) {
         until("a process is left", || self.left().is_none());
     }
@@ -79,7 +79,7 @@ impl Mark {
         let processes = std::fs::read_dir("/proc").unwrap().flatten();
         let mut numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
         numbers.find(|number| {
-            // Whoever is dead and only not yet asked for their code has no words any more.
+            // A zombie has no command line any more.
             let words = std::fs::read(format!("/proc/{number}/cmdline")).unwrap_or_default();
             let marked = String::from_utf8_lossy(&words).split('\0').any(|word| word == self.words);
             marked || (self.server == Some(*number) && !words.is_empty())
@@ -87,26 +87,26 @@ impl Mark {
     }
 }
 
-/// What the client has to say of roots.
+/// What the client declares about roots.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Says {
     Nothing,
     Roots,
 }
 
-/// Starts the program; nothing is said yet. The client has no roots.
+/// Starts the program without a handshake. The client has no roots.
 pub(crate) fn start(command: &mut Command) -> Client {
     let mut client = Client::start(command);
     client.name_roots([] as [&str; 0]);
     client
 }
 
-/// Starts it and shakes hands.
+/// Starts it and does the handshake.
 pub(crate) fn begin(command: &mut Command, says: Says, roots: &[String]) -> Client {
     begin_with(command, says, Some(json!({"result": message::roots(roots)})))
 }
 
-/// The same, with another answer to questions about roots.
+/// The same, with another answer to requests for roots.
 pub(crate) fn begin_with(command: &mut Command, says: Says, reply: Option<Value>) -> Client {
     let mut client = Client::start(command);
     client.reply("roots/list", reply);

@@ -1,11 +1,11 @@
-"""A server that does as it is told, and misbehaves on request.
+"""A scripted server that misbehaves on request.
 
-Every line that it gets is written to the file that the variable SEEN names, if there is one, so that tests see what reached it; STARTS
-names a file for the processes that were started.
+It writes every line that it gets to the file that the variable SEEN names, if set, so that tests see what reached it. STARTS names a file
+for the ids of the started processes.
 
-ENDS=early ends it on `initialize`, ENDS=always on the first call. STUBBORN=1 has it hear neither the end of its input nor SIGTERM.
-ASKS=roots has it ask for its roots once it is initialized. INSTRUCTIONS is what it says of itself, TELLS=home
-has it say what it kept in its home. CODE is its exit code.
+ENDS=early ends it on `initialize`, ENDS=always on the first call. With STUBBORN=1 it ignores the end of its input and SIGTERM. With
+ASKS=roots it asks for its roots once it is initialized. INSTRUCTIONS is its `instructions`; with TELLS=home they are what it kept in
+its home. CODE is its exit code.
 """
 
 import json
@@ -20,7 +20,7 @@ TOOLS = [
     for name in ("read", "echo", "where", "roots", "crash", "big", "ask", "slow", "noise", "write_file", "raw", "flood", "hold", "process", "variable", "words")
 ]
 ENVIRONMENT = os.environ
-# Calls that are answered when `free` is called.
+# Calls that it answers when `free` is called.
 HELD = []
 ROOTS = []
 
@@ -64,7 +64,7 @@ def read():
 
 
 def start(arguments):
-    """Starts a process that outlives this one if nobody sees to it."""
+    """Starts a process that outlives this one unless somebody kills it."""
     script = "import time; time.sleep(1000)"
     command = [sys.executable, "-c", script, arguments["mark"]]
     output = None if arguments.get("holds") == "output" else subprocess.DEVNULL

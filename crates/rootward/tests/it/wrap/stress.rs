@@ -1,6 +1,6 @@
-//! Servers and clients that are killed at random under load: every request is answered, and nothing is left.
+//! Servers and clients are killed at random under load: every request is answered, and no process is left.
 //!
-//! A few rounds among the tests; a minute where `ROOTWARD_LONG` is `1`, which `cargo xtask prove` sets.
+//! A few rounds by default; a minute of them if `ROOTWARD_LONG` is `1`, which `cargo xtask prove` sets.
 
 use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 
 use super::scene::{Mark, Scene};
 
-/// How many rounds there are: enough to meet every kind of end, or as many as fit into a minute.
+/// Whether to continue: until every kind of end has happened, or until a minute has passed.
 fn goes_on(round: u32, begun: Instant) -> bool {
     let long = std::env::var_os("ROOTWARD_LONG").is_some_and(|value| value == "1");
     if long { begun.elapsed() < Duration::from_mins(1) } else { round < 8 }
 }
 
-/// Numbers that look random and are the same each time (xorshift).
+/// A deterministic pseudorandom number generator (xorshift).
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
@@ -60,7 +60,7 @@ fn session(dice: &mut Dice, strength: &str, end: End) {
     let mut client = Client::start_unread(&mut command);
     let mut share = "project";
     client.name_roots([scene.uri(share)]);
-    // What the server's process is, as far as is known, and the calls that ask.
+    // The server's process, if known, and the calls that ask for it.
     let (mut server, mut asking): (Option<String>, BTreeSet<u64>) = (None, BTreeSet::new());
     let mut open =
         BTreeSet::from([client.begin("initialize", json!({"capabilities": {"roots": {"listChanged": true}}}))]);
@@ -89,7 +89,7 @@ fn session(dice: &mut Dice, strength: &str, end: End) {
         if let Some(number) = server.take_if(|_| dice.next(3) == 0) {
             kill(&number);
         }
-        // A few are under way at all times.
+        // A few calls are always open.
         while open.len() > 5 {
             let message = hear(&mut client, &mut open);
             if message["id"].as_u64().is_some_and(|id| asking.contains(&id)) {
@@ -110,7 +110,7 @@ fn session(dice: &mut Dice, strength: &str, end: End) {
             return mark.is_gone();
         }
     }
-    // Everybody is answered before the end, unless this side is gone itself.
+    // Every call is answered before the end, unless the client itself is gone.
     client.reply("roots/list", None);
     while !open.is_empty() {
         hear(&mut client, &mut open);
@@ -119,17 +119,17 @@ fn session(dice: &mut Dice, strength: &str, end: End) {
     mark.is_gone();
 }
 
-/// Kills a server, unless it is gone already: its number may be another's by now. Whether it did.
+/// Kills a server. Returns `false` if it is already gone, because its process id may be reused.
 pub(crate) fn kill(number: &str) -> bool {
     let words = std::fs::read(format!("/proc/{number}/cmdline")).unwrap_or_default();
     String::from_utf8_lossy(&words).contains("wrap/server.py")
         && Command::new("kill").args(["-KILL", number]).stderr(Stdio::null()).status().is_ok_and(|it| it.success())
 }
 
-/// Takes the next message.
+/// Receives the next message.
 pub(crate) fn hear(client: &mut Client, open: &mut BTreeSet<u64>) -> Value {
     let message = client.next();
-    assert!(message.is_some(), "the end came, and these wait: {open:?}");
+    assert!(message.is_some(), "the connection ended while these calls were open: {open:?}");
     let message = message.unwrap();
     if let (None, Some(id)) = (message.get("method"), message["id"].as_u64()) {
         assert!(open.remove(&id), "{message} was answered twice, or never asked");

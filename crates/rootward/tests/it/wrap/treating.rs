@@ -1,4 +1,4 @@
-//! Arguments that are not paths, and what the user says about them.
+//! Arguments that are not paths, and how the user declares them.
 
 use std::process::Stdio;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::scene::{Says, Scene, begin};
 
-/// The code of a refusal, or that there was none.
+/// The code of a refusal, or a word that says that there was none.
 fn code(answer: &Value) -> &str {
     answer["result"]["structuredContent"]["code"].as_str().unwrap_or("passed")
 }
@@ -61,13 +61,13 @@ fn the_settings_file_says_what_arguments_are_and_a_flag_counts_more() {
         }
         let (ended, says) = client.end_with_errors();
         assert_eq!(ended, Some(0));
-        // Most servers lack what the file speaks of.
+        // No warning, because most servers do not have the tools that the file names.
         assert!(!says.contains("other.path"), "{says}");
     }
 }
 
 #[test]
-fn the_operator_reads_how_to_say_that_it_was_no_path() {
+fn the_operator_gets_the_hint_for_strings_that_are_not_paths() {
     let scene = Scene::new();
     let words = [&*scene.text("project"), "--treat", "ecko.path=text"];
     let mut client = begin(scene.wrap(&words).stderr(Stdio::piped()), Says::Nothing, &[]);

@@ -22,14 +22,14 @@ fn a_relative_path_means_the_same_to_the_guard_and_to_the_server() {
             let says = place.rsplit('/').next().unwrap();
             assert_eq!(client.text("where", json!({})), scene.text(place), "{here}");
             assert_eq!(client.text("read", json!({"path": "file.txt"})), says, "{here}");
-            // To the guard, too: what the server opens by this name, it is refused by this name.
+            // The guard resolves it in the same way, so the server cannot leave through a relative path.
             let up = "../".repeat(place.split('/').count());
             let refused = client.call("read", json!({"path": format!("{up}outside/file.txt")}));
             assert_eq!(refused["result"]["structuredContent"]["code"], "outside_roots", "{here}: {refused}");
             if here == "other/deep" {
                 assert_eq!(client.text("read", json!({"path": "../file.txt"})), "other");
             }
-            // The same roots without the one that it works in.
+            // The root that contains the working directory is removed.
             client.share(&[scene.uri("project")]);
             assert_eq!(client.text("read", json!({"path": "file.txt"})), "project", "{here}");
             assert_eq!(client.text("where", json!({})), scene.text("project"), "{here}");

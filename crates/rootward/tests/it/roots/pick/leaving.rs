@@ -1,4 +1,4 @@
-//! Ways out of the picker that change nothing, and the terminal after each of them.
+//! Leaving the picker without a change, and the state of the terminal afterwards.
 
 use std::fs;
 use std::process::Stdio;
@@ -7,7 +7,7 @@ use super::terminal::Terminal;
 use super::*;
 use crate::stage::Run;
 
-/// Whether nothing was saved, and nothing was put on record.
+/// Asserts that nothing was saved or audited.
 fn assert_untouched(stage: &Stage) {
     assert!(!fs::exists(stage.path(STORE)).unwrap());
     assert!(!fs::exists(stage.path("home/.local/state/rootward/audit")).unwrap());
@@ -22,7 +22,7 @@ fn leaving_changes_nothing() {
         picker.keys(keys);
         assert_eq!(picker.ends(), Some(1), "{}", keys.escape_debug());
         picker.assert_given_back();
-        // A long scan may have told how far it was.
+        // A long scan may have shown its progress.
         assert!(picker.screen.usual.ends_with("nothing was changed\n"), "{}", picker.screen.usual);
         assert_untouched(&stage);
     }
@@ -58,16 +58,16 @@ fn enter_alone_marks_nothing() {
 }
 
 #[test]
-fn what_was_typed_ahead_is_no_answer() {
+fn keys_typed_ahead_are_not_an_answer() {
     let stage = stage();
     let mut picker = begin(&stage, &[]);
-    // More than is read at once, so that some of it waits in the terminal when the question comes.
+    // More than one read takes, so that some of it waits in the terminal when the question comes.
     picker.keys(&format!(" \r{}{}", "z".repeat(1022), "y\n".repeat(100)));
     picker.sees(&["share it? [y/N]"]);
     picker.keys("n\n");
     assert_eq!(picker.ends(), Some(1), "{}", picker.screen.usual);
     assert_untouched(&stage);
-    // What is pasted presses no keys at all.
+    // Pasted text does not count as key presses.
     let mut picker = begin(&stage, &[]);
     picker.keys("\x1b[200~ \r y\ry\n\x1b[201~G");
     picker.sees(&["> [ ] example.org/tool", "0 marked"]);
@@ -78,7 +78,7 @@ fn what_was_typed_ahead_is_no_answer() {
 #[test]
 fn a_terminal_that_goes_away() {
     let stage = stage();
-    // Also in the middle of a key.
+    // Also in the middle of a key's escape sequence.
     for keys in ["", " ", "\x1b[1", " \r"] {
         let mut picker = begin(&stage, &[]);
         picker.keys(keys);
@@ -98,7 +98,7 @@ fn a_signal_gives_the_terminal_back() {
         let mut picker = begin(&stage, &[]);
         picker.keys(" ");
         picker.sees(&["> [x] app"]);
-        // A paste that has no end yet holds up nothing.
+        // An unfinished paste delays nothing.
         picker.keys("\x1b[200~x");
         let number = picker.child.id().to_string();
         assert!(Command::new("kill").args([&format!("-{signal}"), &number]).status().unwrap().success());
@@ -106,7 +106,7 @@ fn a_signal_gives_the_terminal_back() {
         picker.assert_given_back();
         assert!(picker.screen.usual.contains("ended by a signal; nothing was changed"), "{}", picker.screen.usual);
     }
-    // At the question it ends the program as it ends any other.
+    // At the question, the signal ends the program as usual.
     let mut picker = begin(&stage, &[]);
     picker.keys(" \r");
     picker.sees(&["share it? [y/N]"]);
@@ -147,7 +147,7 @@ fn a_store_that_another_program_changes_meanwhile() {
 }
 
 #[test]
-fn what_is_gone_or_not_for_sharing() {
+fn missing_and_unshareable_directories() {
     let stage = stage();
     stage.write("home/src/all.code-workspace", r#"{"folders": [{"path": "/srv/elsewhere"}]}"#);
     let mut picker = begin(&stage, &[]);
@@ -160,7 +160,7 @@ fn what_is_gone_or_not_for_sharing() {
     picker.sees(&["it cannot be shared: does not exist"]);
     picker.keys("q");
     assert_eq!(picker.ends(), Some(1));
-    // A place of the system may be looked at, and is not for sharing.
+    // A system directory can be viewed but not shared.
     let system = tempfile::tempdir_in("/dev/shm").unwrap();
     fs::write(system.path().join("go.mod"), "module example.org/system\n").unwrap();
     let mut picker = begin(&stage, &[system.path().to_str().unwrap()]);
@@ -176,7 +176,7 @@ fn what_is_gone_or_not_for_sharing() {
     assert_untouched(&stage);
 }
 
-/// A picker that prints lines, after these were typed.
+/// A picker in line mode, after this was typed.
 fn in_lines(stage: &Stage, term: &str, typed: &str) -> Terminal {
     let mut picker = Terminal::start(command(stage, &[]).env("TERM", term), 80, 24);
     picker.sees(&["type numbers to mark"]);
@@ -218,7 +218,7 @@ fn terminals_that_only_print_lines() {
 }
 
 #[test]
-fn lines_typed_ahead_are_no_answer() {
+fn lines_typed_ahead_are_not_an_answer() {
     let stage = stage();
     let mut picker = in_lines(&stage, "dumb", "1\ny\ny\n");
     picker.sees(&["share it? [y/N]"]);
@@ -228,7 +228,7 @@ fn lines_typed_ahead_are_no_answer() {
 }
 
 #[test]
-fn where_there_is_nothing_to_choose() {
+fn with_nothing_to_choose() {
     let stage = stage();
     let mut picker = Terminal::start(command(&stage, &["~/notes"]).env("TERM", "dumb"), 80, 24);
     assert_eq!(picker.ends(), Some(1));

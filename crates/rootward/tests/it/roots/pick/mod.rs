@@ -1,4 +1,4 @@
-//! `roots pick`: the real program on a real pseudo-terminal, as a person meets it.
+//! `roots pick`: the real program on a real pseudo-terminal.
 
 mod leaving;
 mod terminal;
@@ -13,7 +13,7 @@ use crate::place;
 use crate::stage::Stage;
 use terminal::Terminal;
 
-/// A source directory with three projects that nobody shares yet.
+/// A source directory with three projects that are not shared yet.
 fn stage() -> Stage {
     let stage = Stage::new();
     for (path, text) in [
@@ -44,7 +44,7 @@ fn begin(stage: &Stage, words: &[&str]) -> Terminal {
     terminal
 }
 
-/// Path and access of what is saved.
+/// Path and access of each saved root.
 fn saved(stage: &Stage) -> Vec<(String, String)> {
     let listed: Value = serde_json::from_str(&stage.run(["roots", "list", "--json"]).stdout).unwrap();
     let home = stage.path("home");
@@ -133,7 +133,7 @@ fn a_newcomer_picks_two_projects_and_serves_just_those() {
 }
 
 #[test]
-fn what_is_saved_is_marked_and_can_be_taken_back() {
+fn saved_roots_are_marked_and_can_be_removed() {
     let stage = stage();
     for root in ["~/src/shop:ro", "~/notes:ro", "~/src/tool"] {
         assert_eq!(stage.run(["roots", "add", root, "--yes"]).code, Some(0));
@@ -187,7 +187,7 @@ fn a_directory_that_was_not_found_is_added_by_its_path() {
         picker.sees(&[&format!("add: {typed}_")]);
         picker.keys("\r");
         picker.sees(&[says, "0 marked"]);
-        // The text stays to be put right.
+        // The text stays, so that the user can correct it.
         picker.keys("x");
         picker.sees(&[&format!("add: {typed}x_")]);
         picker.keys("\x1b");
@@ -217,7 +217,7 @@ fn for_one_client_only() {
 }
 
 #[test]
-fn a_place_below_another_that_gives_more() {
+fn a_root_below_another_with_more_access() {
     let stage = stage();
     for root in ["~/src", "~/src/app:ro"] {
         assert_eq!(stage.run(["roots", "add", root, "--yes"]).code, Some(0));
@@ -248,7 +248,7 @@ fn hostile_names_do_not_reach_the_terminal() {
     picker.sees(&["2 marked"]);
     picker.keys("/\u{1b}[200~\u{1b}[31m\u{7}\u{202e}\u{1b}[201~");
     picker.sees(&["/[31m\\u{202e}_"]);
-    // The screen of the test fails at whatever it does not know; none of these is a sequence, and bidirectional ones are letters.
+    // The test's screen fails on any control sequence that it does not know. Bidirectional characters are letters to it.
     assert!(!picker.screen.text().contains(['\u{202e}', '\u{2066}']), "{}", picker.screen.text());
     picker.keys("\u{15}\r\r");
     picker.sees(&["share them? [y/N]"]);

@@ -1,4 +1,4 @@
-//! A terminal for a program to run on: a real pseudo-terminal, and a screen that knows only the sequences the picker writes.
+//! A terminal to run a program on: a real pseudo-terminal, and a screen that knows only the sequences that the picker writes.
 
 use std::fs::{File, OpenOptions};
 use std::os::fd::OwnedFd;
@@ -12,25 +12,25 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::place::PATIENCE;
 
-/// What is on the screen.
+/// The contents of the screen.
 #[derive(Default)]
 pub(super) struct Screen {
-    /// The lines of the other screen, while it is shown.
+    /// The lines of the alternate screen, while it is shown.
     other: Option<Vec<String>>,
-    /// What was written to the usual one.
+    /// What was written to the main screen.
     pub(super) usual: String,
-    /// Modes that were set and not taken back, in their order.
+    /// Modes that were set and not reset, in order.
     pub(super) modes: Vec<String>,
-    /// What a terminal does something with and the picker never writes.
+    /// Control sequences that the picker must never write.
     pub(super) strange: Vec<String>,
-    /// Whether any line stood out.
+    /// Whether any line was highlighted.
     pub(super) styled: bool,
     line: usize,
     waiting: Vec<u8>,
 }
 
 impl Screen {
-    /// The whole of it, as text.
+    /// The whole screen as text.
     pub(super) fn text(&self) -> String {
         match &self.other {
             Some(lines) => lines.join("\n"),
@@ -75,7 +75,7 @@ impl Screen {
             "?1049h" => self.other = Some(Vec::new()),
             "?1049l" => self.other = None,
             "2K" => self.line_at().clear(),
-            // The line of `detect` that tells how far it is.
+            // The progress line of `detect`.
             "K" if self.other.is_none() => {}
             "0m" | "1m" | "2m" | "7m" => self.styled = true,
             "?25l" | "?25h" | "?7l" | "?7h" | "?2004h" | "?2004l" => {}
@@ -86,7 +86,7 @@ impl Screen {
         }
         if let Some(mode) = sequence.strip_prefix('?') {
             let (name, set) = mode.split_at(mode.len() - 1);
-            // Cursor and wrapping are on by themselves.
+            // The cursor and line wrapping are on by default.
             let by_itself = matches!(name, "25" | "7");
             if (set == "h") == by_itself {
                 self.modes.retain(|mode| mode != name);
@@ -114,9 +114,9 @@ impl Screen {
 
 /// A program on a terminal.
 pub(super) struct Terminal {
-    /// The end of the person; none after it hung up.
+    /// The user's end; `None` after it hung up.
     person: Option<OwnedFd>,
-    /// The end of the program, kept to look at.
+    /// The program's end, kept to inspect its settings.
     program: File,
     pub(super) before: String,
     pub(super) child: Child,
@@ -125,7 +125,7 @@ pub(super) struct Terminal {
 
 impl Terminal {
     pub(super) fn start(command: &mut Command, columns: u16, lines: u16) -> Terminal {
-        // Not for the program: it would hold its own terminal open.
+        // The program must not inherit it: it would keep its own terminal open.
         let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&person).and_then(|()| unlockpt(&person)).unwrap();
         let name = ptsname(&person, Vec::new()).unwrap();
@@ -134,7 +134,7 @@ impl Terminal {
         tcsetwinsize(&person, size(columns, lines)).unwrap();
         let before = settings(&tcgetattr(&program).unwrap());
         let child = command.stdin(end()).stdout(end()).stderr(end()).spawn().unwrap();
-        // The command keeps what it was given until it is given something else.
+        // The command keeps its file descriptors until they are replaced.
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         Terminal { person: Some(person), program, before, child, screen: Screen::default() }
     }
@@ -165,7 +165,7 @@ impl Terminal {
         }
     }
 
-    /// Waits until the program ends: its exit code.
+    /// Waits until the program ends. Returns its exit code.
     pub(super) fn ends(&mut self) -> Option<i32> {
         let begun = Instant::now();
         loop {
@@ -179,18 +179,18 @@ impl Terminal {
         }
     }
 
-    /// Whether the terminal is as it was before the program came.
+    /// Asserts that the terminal is as it was before the program started.
     pub(super) fn assert_given_back(&self) {
         assert_eq!(settings(&tcgetattr(&self.program).unwrap()), self.before);
         assert!(!self.screen.is_other() && self.screen.modes.is_empty(), "{:?}", self.screen.modes);
     }
 
-    /// Whether the terminal is the picker's.
+    /// Whether the picker controls the terminal.
     pub(super) fn is_taken(&self) -> bool {
         settings(&tcgetattr(&self.program).unwrap()) != self.before
     }
 
-    /// The end of the person is gone.
+    /// Closes the user's end.
     pub(super) fn hang_up(&mut self) {
         self.person = None;
     }
@@ -200,7 +200,7 @@ impl Terminal {
         self.screen.text().lines().map(UnicodeWidthStr::width).max().unwrap_or(0)
     }
 
-    /// Reads what is there, or waits a moment; says whether anything came.
+    /// Reads the available output, or waits a moment. Returns whether anything came.
     fn read(&mut self) -> bool {
         let Some(person) = &self.person else {
             std::thread::sleep(Duration::from_millis(10));
@@ -216,7 +216,7 @@ impl Terminal {
 }
 
 impl Drop for Terminal {
-    /// A test that failed leaves no picker behind.
+    /// A failed test leaves no picker behind.
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -227,7 +227,7 @@ fn size(columns: u16, lines: u16) -> Winsize {
     Winsize { ws_row: lines, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }
 }
 
-/// All settings of a terminal, to be compared.
+/// All settings of a terminal, for comparison.
 fn settings(termios: &Termios) -> String {
     format!("{termios:?}")
 }

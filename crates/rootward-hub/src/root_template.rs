@@ -10,7 +10,7 @@ const ROOT: &[u8] = b"${root}";
 const ROOTS: &[u8] = b"${roots}";
 
 /// Whether a text contains `${root}` or `${roots}`.
-pub(crate) fn has_template(text: &OsStr) -> bool {
+pub fn has_root_template(text: &OsStr) -> bool {
     let bytes = text.as_bytes();
     [ROOT, ROOTS].iter().any(|template| memchr::memmem::find(bytes, template).is_some())
 }
