@@ -152,7 +152,8 @@ impl Confinement {
         // SECURITY: what Landlock cannot enforce is refused or reported, never ignored
         // (test: a_root_that_cannot_be_split_prevents_the_start)
         unenforced.extend(still_open(&rules, &closed));
-        if self.options.unenforced == UnenforcedPolicy::Refuse && unenforced.iter().any(Unenforced::is_serious) {
+        let (unenforced, open_for_writing): (Vec<_>, Vec<_>) = unenforced.into_iter().partition(Unenforced::is_serious);
+        if self.options.unenforced == UnenforcedPolicy::Refuse && !unenforced.is_empty() {
             return Err(ConfinementError::Unenforced(unenforced));
         }
         let enforcement = Enforcement {
@@ -160,6 +161,7 @@ impl Confinement {
             landlock_abi: Some(self.abi),
             network: self.options.network,
             unenforced,
+            open_for_writing,
             split,
             withheld,
             sockets: self.sockets.clone(),

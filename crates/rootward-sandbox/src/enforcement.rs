@@ -39,8 +39,12 @@ pub struct Enforcement {
     pub landlock_abi: Option<i32>,
     /// Whether the network is open.
     pub network: Network,
-    /// What the roots or settings require and the kernel cannot enforce.
+    /// What the roots or settings require and the kernel cannot enforce. A command starts with any of these only if
+    /// the options allow it.
     pub unenforced: Vec<Unenforced>,
+    /// Places below the roots that should be closed for writing and that the kernel leaves open. A command starts
+    /// nevertheless: every repository has some (`.git/hooks`).
+    pub open_for_writing: Vec<Unenforced>,
     /// The directories above closed places, which are only open entry by entry.
     pub split: Vec<SplitDirectory>,
     /// What the command seems to need and does not get.
@@ -71,6 +75,7 @@ impl Enforcement {
             landlock_abi: None,
             network: Network::On,
             unenforced: Vec::new(),
+            open_for_writing: Vec::new(),
             split: Vec::new(),
             withheld: Vec::new(),
             sockets: Vec::new(),
@@ -156,8 +161,8 @@ impl UnenforcedRule {
 
 impl Unenforced {
     /// Whether this prevents a command from starting unless it is allowed explicitly. A place that is only closed for
-    /// writing is just reported: every repository has some.
-    pub fn is_serious(&self) -> bool {
+    /// writing is just reported.
+    pub(crate) fn is_serious(&self) -> bool {
         self.rule.is_serious(self.open)
     }
 }
@@ -167,12 +172,9 @@ impl fmt::Display for Unenforced {
         let place = Shown::new(&self.place);
         match &self.rule {
             UnenforcedRule::Restriction { pattern } => {
-                write!(
-                    f,
-                    "`{place}` should be closed (`{}`), but the kernel leaves it open for {}",
-                    Shown::new(pattern),
-                    self.open
-                )
+                let pattern = Shown::new(pattern);
+                let closed = if self.is_serious() { "closed" } else { "closed for writing" };
+                write!(f, "`{place}` should be {closed} (`{pattern}`), but the kernel leaves it open for {}", self.open)
             }
             UnenforcedRule::NestedRoot => {
                 write!(
@@ -226,7 +228,7 @@ pub(crate) fn shown<S: serde::Serializer>(path: &std::path::Path, serializer: S)
 /// Something that Landlock alone leaves open.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Gap {
-    /// Its name, the same as in `SECURITY.md`.
+    /// Its name. `SECURITY.md` describes it.
     pub name: &'static str,
     /// Who closes it.
     pub state: GapState,
@@ -265,7 +267,7 @@ pub fn gaps(abi: i32, network: Network, unix: &UnixSockets) -> Vec<Gap> {
         ("changes of metadata", Supervisor),
         ("extended attributes", Seccomp),
         ("watching for changes", Supervisor),
-        ("metadata and link targets seen", Open),
+        ("reading metadata and link targets outside", Open),
         ("unix sockets with a path", unix_paths),
         ("abstract unix sockets", abstract_sockets),
         ("network", udp),
@@ -282,8 +284,8 @@ pub fn gaps(abi: i32, network: Network, unix: &UnixSockets) -> Vec<Gap> {
         ("shared memory of others", Seccomp),
         ("keys, programs and modules of the kernel", Seccomp),
         ("calls of another architecture", Seccomp),
-        ("programs from memory", Open),
-        ("scheduling of others", Open),
+        ("running code from memory", Open),
+        ("priority of the user's other processes", Open),
     ]
     .map(|(name, state)| Gap { name, state })
     .into()

@@ -68,8 +68,7 @@ pub enum ConfinementError {
 }
 
 fn held(unenforced: &[Unenforced]) -> String {
-    let told: Vec<String> =
-        unenforced.iter().filter(|unenforced| unenforced.is_serious()).map(ToString::to_string).collect();
+    let told: Vec<String> = unenforced.iter().map(ToString::to_string).collect();
     format!("the kernel cannot enforce its rules: {}", told.join("; "))
 }
 

@@ -22,10 +22,13 @@ use crate::message::{Hinted, from_home};
 /// `$XDG_CACHE_HOME/rootward/packages` (`~/.cache/rootward/packages` unless set), outside every root. Everything
 /// there can be fetched again.
 #[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
 pub(crate) struct Cache {
     #[command(subcommand)]
     verb: Verb,
 }
+
+const AFTER_HELP: &str = "Exit codes: 0 done, 1 none, or something is in use and stays, 2 wrong use or failure";
 
 #[derive(Subcommand, Debug)]
 enum Verb {

@@ -75,6 +75,7 @@ impl Check {
     fn as_text(&self, ground: &Ground, roots: &PlacedRoots, guard: &Guard, out: &mut impl Write) -> Result<Outcome> {
         let mut outcome = Outcome::Done;
         let mut hints: Vec<String> = Vec::new();
+        let mut has_hint = false;
         for path in &self.paths {
             let decision = Decision::of(guard, path, self.question.access);
             outcome = outcome.and(outcome_of(&decision));
@@ -92,14 +93,19 @@ impl Check {
                 Decision::Deny(refused) => {
                     // Keeps the order of the paths if both streams go to one terminal.
                     out.flush()?;
+                    if has_hint {
+                        message::line("");
+                    }
                     message::error(&refused.denial.for_operator());
-                    // Hints come once, after all errors: ten paths outside do not need ten lists of the same roots.
-                    hints.extend(hint(refused, guard, ground, roots).filter(|hint| !hints.contains(hint)));
+                    // Each hint comes once: ten paths outside do not need ten lists of the same roots.
+                    let new = hint(refused, guard, ground, roots).filter(|hint| !hints.contains(hint));
+                    has_hint = new.is_some();
+                    message::hints(new.as_slice());
+                    hints.extend(new);
                 }
             }
         }
         out.flush()?;
-        message::hints(&hints);
         Ok(outcome)
     }
 }

@@ -153,6 +153,14 @@ impl Line<'_> {
             _ => "COMMAND".to_owned(),
         };
         let first = words.first().map(OsString::as_os_str).unwrap_or_default();
+        if words.iter().all(|word| matches!(look.meaning(word), Meaning::Root | Meaning::File)) {
+            let told: Vec<String> = words.iter().map(|root| format!("`{}`", Shown::new(root))).collect();
+            let typed: Vec<String> = words.iter().map(|root| shown(root)).collect();
+            return Hinted {
+                says: format!("no command after {}", told.join(", ")),
+                hint: format!("`rootward {} {} -- COMMAND`", self.verb.name(), typed.join(" ")),
+            };
+        }
         let what = if looks_like_root(first.as_bytes()) { "looks like a root" } else { "is a directory" };
         Hinted {
             says: format!("the first word is the command, and `{}` {what}", Shown::new(first)),
@@ -373,7 +381,8 @@ mod tests {
         let error = arrange("dir npx x").unwrap_err();
         assert_eq!(error.hint, "name a root with `--root`: `rootward sandbox --root dir npx …`");
         let error = arrange("dir:ro other").unwrap_err();
-        assert_eq!(error.hint, "name a root with `--root`: `rootward sandbox --root dir:ro --root other COMMAND`");
+        assert_eq!(error.says, "no command after `dir:ro`, `other`");
+        assert_eq!(error.hint, "`rootward sandbox dir:ro other -- COMMAND`");
     }
 
     #[test]

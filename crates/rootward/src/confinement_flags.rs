@@ -17,7 +17,8 @@ pub(crate) struct ConfinementFlags {
     #[arg(long = "sandbox", value_name = "STRENGTH", value_enum, default_value_t = Wanted::Auto)]
     pub(crate) strength: Wanted,
     /// What to do if the kernel cannot enforce a rule: a root is too large to be searched for secret places, or a
-    /// directory that contains one has too many entries
+    /// directory that contains one has too many entries. Places that are only closed for writing, such as
+    /// `.git/hooks`, do not count: the kernel may leave them open in every repository, and `sandbox --explain` names them
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = Unenforced::Refuse)]
     unenforced: Unenforced,
     #[arg(long, value_name = "STATE", value_enum, help = flag_help("--network"))]

@@ -28,8 +28,8 @@ use crate::ground::Ground;
 pub(crate) struct Doctor {
     /// Print only what stays closed below every root
     ///
-    /// Places that hold secrets, places that run code for you, guarded files, Rootward's own places, and what
-    /// settings and saved roots close. `--root` and the operator's other sources open such a place by naming it.
+    /// Patterns, matched anywhere below a root: places that hold secrets, places that run code for you, guarded files,
+    /// Rootward's own places, and what settings and saved roots close. `--root` and the operator's other sources open such a place by naming it.
     #[arg(long)]
     closed: bool,
 

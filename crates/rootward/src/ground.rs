@@ -340,7 +340,7 @@ impl Ground {
             let as_written = named.iter().find(|named| Some(&named.root) == refused.root.as_ref());
             let text = as_written.map_or_else(|| refused.text.clone(), |named| named.text.clone());
             let typo = refused.root.as_ref().filter(|_| refused.reason == WhyRefused::Missing);
-            let typo = typo.and_then(|root| mistyped_access(root, &validation));
+            let typo = typo.and_then(|root| self.mistyped_access(root)).map(|typo| format!(" ({typo})"));
             let is_fallback = refused.root.as_ref().is_some_and(|root| root.origin == Origin::Fallback);
             let later =
                 if is_fallback && refused.reason == WhyRefused::Missing { ", and counts once it does" } else { "" };
@@ -351,6 +351,16 @@ impl Ground {
         let set = shown_where_they_lie(&set);
         let named_again = if merged { named_again(named, &set, &validation) } else { Vec::new() };
         PlacedRoots { set, source, left_out, named_again }
+    }
+
+    /// What to say about a missing root that would exist without the part after its last colon.
+    pub(crate) fn mistyped_access(&self, root: &Root) -> Option<String> {
+        let path = root.path.as_os_str().as_bytes();
+        let colon = path.iter().rposition(|byte| *byte == b':')?;
+        let before = Root { path: OsStr::from_bytes(&path[..colon]).into(), ..root.clone() };
+        let there = !RootSet::place_ambient([before], &Validation::of(&self.directories)).is_empty();
+        let suffix = Shown::new(OsStr::from_bytes(&path[colon..])).to_string();
+        there.then(|| format!("unknown access `{suffix}`: use `:ro`, `:rw`, `:rw-nodelete` or `:rwx`"))
     }
 
     pub(crate) fn guard(&self, set: RootSet, base: PathBuf) -> Guard {
@@ -403,16 +413,6 @@ fn named_again(named: &[NamedRoot], set: &RootSet, validation: &Validation) -> V
     }
     let kept = set.roots().iter().map(|placed| (placed.root.path.clone(), texts.remove(&placed.place)));
     kept.filter_map(|(path, texts)| Some((path, texts.filter(|texts| texts.len() > 1)?))).collect()
-}
-
-/// A missing root that would exist without the part after its last colon.
-fn mistyped_access(root: &Root, validation: &Validation) -> Option<String> {
-    let path = root.path.as_os_str().as_bytes();
-    let colon = path.iter().rposition(|byte| *byte == b':')?;
-    let before = Root { path: OsStr::from_bytes(&path[..colon]).into(), ..root.clone() };
-    let there = !RootSet::place_ambient([before], validation).is_empty();
-    let suffix = Shown::new(OsStr::from_bytes(&path[colon + 1..])).to_string();
-    there.then(|| format!(" (`{suffix}` is not an access: use `:ro`, `:rw`, `:rw-nodelete` or `:rwx`)"))
 }
 
 /// A root that was named with a `..` is called by its real place: `/src/app/..` says less than `/src`.

@@ -85,7 +85,7 @@ struct CommandLine {
 
 const USAGE: &str = "rootward <COMMAND>\n       rootward --version [--verbose] [--json]";
 
-const AFTER_HELP: &str = "Exit codes: 0 allowed or done, 1 denied or broken, 2 wrong use or failure";
+const AFTER_HELP: &str = "Exit codes: 0 allowed or done, 1 denied, none or broken, 2 wrong use or failure";
 
 /// The environment, which only `--help` lists.
 fn after_long_help() -> String {
@@ -148,7 +148,7 @@ enum Verb {
 enum Outcome {
     /// Done, or everything was allowed.
     Done,
-    /// Something was denied, or is damaged.
+    /// Something was denied or is damaged, or there is nothing to list.
     Denied,
     /// Something could not be decided at all; the reason was already printed.
     Failed,

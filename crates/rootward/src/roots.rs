@@ -26,10 +26,13 @@ use desk::Desk;
 /// They are saved in `$XDG_CONFIG_HOME/rootward/roots.toml` (`~/.config/rootward/roots.toml` unless set), which you
 /// may edit by hand. Nothing is shared without your consent, and every change is recorded (`rootward audit show`).
 #[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
 pub(crate) struct RootsCommand {
     #[command(subcommand)]
     verb: Verb,
 }
+
+const AFTER_HELP: &str = "Exit codes: 0 done, 1 none, or the answer was no, 2 wrong use or failure";
 
 /// Each has a file below `roots/`.
 #[derive(Subcommand, Debug)]

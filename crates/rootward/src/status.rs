@@ -17,7 +17,7 @@ use crate::ground::Ground;
 /// Shows every running `rootward wrap` and `rootward hub` of this user, with their servers, the servers' directories
 /// and how each server is confined.
 #[derive(Args, Debug)]
-#[command(after_help = "Exit codes: 0 a `wrap` or a `hub` runs, 1 none does, 2 failure")]
+#[command(after_help = "Exit codes: 0 a `wrap` or a `hub` runs, 1 none does, 2 wrong use or failure")]
 pub(crate) struct Status {
     /// Print JSON
     #[arg(long)]

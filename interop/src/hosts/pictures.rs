@@ -112,7 +112,7 @@ fn pick(directory: &Path, path: &str) -> Result<String> {
     terminal.start(&format!("{HOME}/src"), SIZE, &["rootward", "roots", "add", "~/notes:ro", "--yes"])?;
     terminal.waits_until_ended()?;
     terminal.start(&format!("{HOME}/src"), SIZE, &["rootward", "roots", "pick"])?;
-    terminal.sees("Which directories are shared?")?;
+    terminal.sees("Choose the directories to share")?;
     // After a mark, the next key press shows the list of keys again.
     terminal.press(&["Down", "Space", "Up", "Down"])?;
     terminal.sees("2 marked")?;

@@ -62,6 +62,12 @@ impl Kept {
         more
     }
 
+    /// The deepest root that contains `subject`, or some of a pattern's matches, for a peer: it decides there.
+    pub fn deciding<'k>(&'k self, subject: &SavedRoot, peer: Option<&'k str>) -> Option<&'k SavedRoot> {
+        let contains = |root: &&SavedRoot| root.reach(&subject.path, subject.pattern.as_ref()) != Reach::Nothing;
+        self.for_peer(peer).filter(contains).max_by_key(|root| root.path.components().count())
+    }
+
     /// The roots that decide a root, or some of a pattern's matches, with their depths.
     fn holding(&self, subject: &SavedRoot, peer: Option<&str>) -> Vec<(usize, Reach, Access)> {
         // A directory that some pattern matches is handled on its own.

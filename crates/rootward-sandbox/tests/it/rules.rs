@@ -38,9 +38,10 @@ fn places_closed_for_writing_are_reported_and_not_refused() {
     let run = run(&json!({"roots": [root(&inside, "rw")], "tell": true}), ["true"]);
     assert_eq!(run.code, Some(0), "{run:?}");
     let enforcement: Value = serde_json::from_str(&run.out).unwrap();
-    let unenforced = enforcement["unenforced"].as_array().unwrap();
-    assert!(unenforced.iter().any(|unenforced| unenforced["rule"]["pattern"] == ".git/hooks"), "{enforcement}");
-    assert!(unenforced.iter().all(|unenforced| unenforced["open"] == json!(["write", "delete"])), "{enforcement}");
+    assert_eq!(enforcement["unenforced"], json!([]), "nothing that `UnenforcedPolicy::Refuse` refuses");
+    let open = enforcement["open_for_writing"].as_array().unwrap();
+    assert!(open.iter().any(|open| open["rule"]["pattern"] == ".git/hooks"), "{enforcement}");
+    assert!(open.iter().all(|open| open["open"] == json!(["write", "delete"])), "{enforcement}");
     assert_eq!(enforcement["strength"], "landlock");
 }
 

@@ -28,7 +28,7 @@ pub(super) struct Show {
     last: Option<usize>,
 }
 
-const AFTER_HELP: &str = "Exit codes: 0 done, 2 wrong use, a record that cannot be read, or failure";
+const AFTER_HELP: &str = "Exit codes: 0 done, 1 none, 2 wrong use, a record that cannot be read, or failure";
 
 impl Show {
     pub(super) fn run(&self, place: &Place) -> Result<Outcome> {
@@ -51,6 +51,7 @@ impl Show {
         out.flush()?;
         if printed == 0 && self.last != Some(0) {
             message::line(&self.chosen.none(place));
+            return Ok(outcome(&record.seen()).and(Outcome::Denied));
         }
         Ok(outcome(&record.seen()))
     }

@@ -71,7 +71,11 @@ impl Clean {
             for stored in kept {
                 writeln!(out, "kept {}: a server runs from it", Shown::new(&stored.contents.label()))?;
             }
-            writeln!(out, "{} freed", in_words(freed))?;
+            match (removed, kept) {
+                ([], []) => writeln!(out, "nothing to remove")?,
+                ([], _) => {}
+                _ => writeln!(out, "{} freed", in_words(freed))?,
+            }
         }
         Ok(out.flush()?)
     }

@@ -1,6 +1,7 @@
 //! `doctor --closed`: everything that stays closed below a root.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use rootward_core::{Class, Closed, Restriction, Shown, places};
 use serde::Serialize;
@@ -29,7 +30,7 @@ const CLASSES: [(Class, &str); 5] = [
     (Class::RunsCode, "places that run code for you: closed for writing"),
     (Class::Guarded, "guarded files: refused in calls, open to the processes of a server"),
     (Class::Own, "Rootward's own places: always closed"),
-    (Class::Chosen, "what settings and saved roots close"),
+    (Class::Chosen, "what settings and saved roots close, anywhere or below the directory that they name"),
 ];
 
 impl ClosedList {
@@ -54,17 +55,19 @@ impl ClosedList {
     }
 
     pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        let mut first = true;
+        writeln!(out, "patterns, matched anywhere below a root; one that begins with `/` is a single place")?;
         for (class, says) in CLASSES {
-            let entries: Vec<&Entry> = self.closed.iter().filter(|entry| entry.class == class.word()).collect();
+            let of_class = || self.closed.iter().filter(move |entry| entry.class == class.word());
+            // A path below the home is also closed by its usual pattern; one line is enough for people.
+            let is_repeated = |entry: &&Entry| {
+                let place = Path::new(&entry.pattern);
+                place.is_absolute() && of_class().any(|usual| usual != *entry && place.ends_with(&usual.pattern))
+            };
+            let entries: Vec<&Entry> = of_class().filter(|entry| !is_repeated(entry)).collect();
             if entries.is_empty() {
                 continue;
             }
-            if !first {
-                writeln!(out)?;
-            }
-            first = false;
-            writeln!(out, "{says}")?;
+            writeln!(out, "\n{says}")?;
             for entry in entries {
                 // For the other classes, the heading says it.
                 let how = match class {

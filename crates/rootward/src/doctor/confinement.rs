@@ -59,10 +59,12 @@ impl Confinement {
             return "run it outside of the container or sandbox that forbids this step";
         }
         match (self.missing, self.landlock_abi) {
-            (Some(KernelLacks::Enabled), _) => "add `landlock` to the kernel's `lsm=` list and boot again",
-            (Some(KernelLacks::Landlock | KernelLacks::Abi(_)), _) => "Linux 6.2 or later, built with Landlock",
-            (None, Some(abi)) if abi < 6 => "Linux 6.12 or later keeps signals and abstract sockets in, too",
-            (None, _) => "nothing: this is the strongest confinement available",
+            (Some(KernelLacks::Enabled), _) => "add `landlock` to the kernel's `lsm=` list and restart",
+            (Some(KernelLacks::Landlock | KernelLacks::Abi(_)), _) => "with Linux 6.2 or later, built with Landlock",
+            (None, Some(abi)) if abi < 6 => {
+                "with Linux 6.12 or later, which also confines signals and abstract sockets"
+            }
+            (None, _) => "not possible on this kernel",
         }
     }
 }

@@ -234,7 +234,7 @@ impl Report {
         if !self.confinement.open().is_empty() {
             row(out, "still open", &self.confinement.open().join(", "))?;
         }
-        row(out, "for more", &self.confinement.next())?;
+        row(out, "stronger", &self.confinement.next())?;
         row(out, "each place", &"`rootward sandbox --explain DIR -- COMMAND` prints what a command gets, and why")?;
         match &self.given_for_writing {
             GivenForWriting { mistake: Some(mistake), .. } => row(out, "record", mistake),
@@ -363,7 +363,7 @@ fn write_lines(out: &mut impl Write, lines: &[&Line]) -> io::Result<()> {
             None => line.name.rsplit('.').next().unwrap_or(line.name),
         };
         // A long name takes room from the value, so that the sources stay in one column.
-        let width = 28_usize.saturating_sub(name.len().saturating_sub(17));
+        let width = 28_usize.saturating_sub(name.len().saturating_sub(NAME_WIDTH));
         row(out, name, &format_args!("{:<width$} {}", line.shown, line.source))?;
         for more in &line.more {
             row(out, "", more)?;
@@ -372,8 +372,11 @@ fn write_lines(out: &mut impl Write, lines: &[&Line]) -> io::Result<()> {
     Ok(())
 }
 
+/// The width of the first column: `roots_ttl_announced_ms` fits.
+const NAME_WIDTH: usize = 22;
+
 pub(super) fn row(out: &mut impl Write, name: &str, says: &dyn Display) -> io::Result<()> {
-    writeln!(out, "  {name:<17} {says}")
+    writeln!(out, "  {name:<NAME_WIDTH$} {says}")
 }
 
 /// Variables that should name a directory but are ignored because their path is not absolute.

@@ -29,6 +29,6 @@ fn open_for_writing_ambient(ground: &Ground, set: RootSet) -> Option<Vec<String>
     let options = Options { unenforced: UnenforcedPolicy::Allow, ..ground.settings.sandbox.options() };
     let line = CommandLine { program: std::env::current_exe().ok()?.into(), ..CommandLine::default() };
     let explanation = Confinement::new(guard, options).ok()?.explain_ambient(&line).ok()?;
-    let open = explanation.enforcement.unenforced.iter().filter(|unenforced| !unenforced.is_serious());
+    let open = explanation.enforcement.open_for_writing.iter();
     Some(open.map(|Unenforced { place, .. }| Shown::new(place).to_string()).collect())
 }

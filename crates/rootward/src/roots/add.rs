@@ -87,12 +87,19 @@ impl Add {
     }
 
     pub(super) fn run(&self, desk: &Desk) -> Result<Outcome> {
+        let before = desk.store.load_ambient()?.roots;
         let wanted = self.wanted(desk)?;
         let Some(saved) = self.share(wanted, VERB, desk)? else {
             message::line("nothing was shared");
             return Ok(Outcome::Denied);
         };
-        tell(Done::Shared, &saved, self.scripted.json, desk)?;
+        if self.scripted.json {
+            tell(Done::Shared, &saved, true, desk)?;
+            return Ok(Outcome::Done);
+        }
+        let (known, new): (Vec<_>, Vec<_>) = saved.into_iter().partition(|root| before.contains(root));
+        tell(Done::SharedBefore, &known, false, desk)?;
+        tell(Done::Shared, &new, false, desk)?;
         Ok(Outcome::Done)
     }
 
@@ -185,11 +192,16 @@ impl Add {
             &Validation::new(desk.ground.directories.home.clone()),
         );
         if let Some(refused) = found.refused().first() {
-            return Err(unusable(&refused.reason.to_string()));
+            let refusal = unusable(&refused.reason.to_string());
+            let is_missing = refused.reason == WhyRefused::Missing;
+            return Err(match desk.ground.mistyped_access(&named.root).filter(|_| is_missing) {
+                Some(hint) => Hinted { says: refusal.to_string(), hint }.into(),
+                None => refusal,
+            });
         }
         let Some(placed) = found.roots().first().cloned() else { return Err(unusable("it was not found")) };
         if placed.place.to_str().is_none() {
-            return Err(unusable("its path is not UTF-8, and cannot be written down"));
+            return Err(unusable("its path is not UTF-8 and cannot be saved"));
         }
         // SECURITY: Rootward's own places are never granted, and a saved entry that says otherwise would mislead
         // (test: places_that_cannot_be_shared)
@@ -234,7 +246,7 @@ impl Add {
             return Err(unusable("a pattern cannot be forced", "name the directories"));
         }
         if named.root.path.to_str().is_none() {
-            return Err(unusable("its path is not UTF-8, and cannot be written down", "name the directories"));
+            return Err(unusable("its path is not UTF-8 and cannot be saved", "name the directories"));
         }
         let saved = SavedRoot {
             pattern: named.root.pattern.clone(),

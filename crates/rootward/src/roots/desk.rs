@@ -9,10 +9,10 @@ use std::time::SystemTime;
 use anyhow::Result;
 use rootward_audit::AuditLog;
 use rootward_client::store::{Document, Kept, More, Record, Store};
-use rootward_core::{Audit, AuditEvent, ChangeEvent, Shown};
+use rootward_core::{Access, Audit, AuditEvent, ChangeEvent, Shown};
 
 use super::asking::{Answer, Scripted};
-use super::shown::patterns;
+use super::shown::{listed, patterns};
 use crate::ground::Ground;
 use crate::message::{self, Hinted};
 
@@ -76,7 +76,7 @@ impl Desk {
                 Err(Err(error)) => return Err(error),
             };
             let about: Vec<String> = more.iter().map(|one| self.told(one)).collect();
-            if scripted.ask(&about, "share that?")? == Answer::No {
+            if scripted.ask(&about, "allow it?")? == Answer::No {
                 message::line("nothing was changed");
                 return Ok(None);
             }
@@ -87,13 +87,14 @@ impl Desk {
     /// What would be shared, in one line.
     pub(super) fn told(&self, more: &More) -> String {
         match more {
-            More::Access { path, peer: None, access } => format!("`{}`: {access} for all", self.shown(path)),
-            More::Access { path, peer: Some(peer), access } => {
-                format!("`{}`: {access} for `{}`", self.shown(path), Shown::new(peer))
+            More::Access { path, peer, access } => {
+                let who =
+                    peer.as_ref().map_or_else(|| "every client".to_owned(), |peer| format!("`{}`", Shown::new(peer)));
+                format!("this lets {who} {} in `{}`", deeds(*access), self.shown(path))
             }
             More::Opened { path, restrict } => {
                 let pattern = patterns(std::slice::from_ref(restrict));
-                format!("`{}`: what {pattern} closes there", self.shown(path))
+                format!("this opens what {pattern} closes in `{}`", self.shown(path))
             }
         }
     }
@@ -102,6 +103,14 @@ impl Desk {
     pub(super) fn shown(&self, path: &Path) -> String {
         message::from_home(path, self.ground.home())
     }
+}
+
+/// `write and delete files and run programs`
+fn deeds(access: Access) -> String {
+    let to_files: Vec<&str> = access.without(Access::EXECUTE).words().collect();
+    let to_files = (!to_files.is_empty()).then(|| format!("{} files", listed(&to_files)));
+    let run = access.contains(Access::EXECUTE).then(|| "run programs".to_owned());
+    to_files.into_iter().chain(run).collect::<Vec<_>>().join(" and ")
 }
 
 /// A change that shares more than was agreed to.

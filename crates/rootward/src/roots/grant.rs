@@ -63,7 +63,8 @@ impl Grant {
             Ok(document.roots().iter().filter(is_meant).cloned().collect::<Vec<_>>())
         })?;
         let Some(changed) = changed else { return Ok(Outcome::Denied) };
-        tell(Done::Shared, &changed, self.scripted.json, desk)?;
+        let done = if self.access.is_some() { Done::Granted } else { Done::Restricted };
+        tell(done, &changed, self.scripted.json, desk)?;
         Ok(Outcome::Done)
     }
 

@@ -48,8 +48,8 @@ pub(super) struct Import {
     json: bool,
 }
 
-const AFTER_HELP: &str = "Exit codes: 0 something found (with `--add`: shared), 1 nothing found or the answer was no, 2 wrong use or failure; a
-file that cannot be read gives 2, and the others are shown all the same";
+const AFTER_HELP: &str = "Exit codes: 0 something found (with `--add`: shared), 1 nothing found or the answer was no, 2 wrong use, a \
+                          file that cannot be read (the others are shown), or failure";
 
 /// `--from`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

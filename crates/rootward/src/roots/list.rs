@@ -10,7 +10,7 @@ use rootward_core::Shown;
 use rootward_core::session::Follow;
 
 use super::desk::Desk;
-use super::shown::{Done, audience, matches, patterns, write_json};
+use super::shown::{Done, audience, matches, patterns, state_word, write_json};
 use crate::Outcome;
 use crate::message;
 
@@ -21,8 +21,8 @@ use crate::message;
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct List {
-    /// Print one JSON object: `file` and `roots`, each with `path`, `name`, `access`, `state` (`shared`, `missing`,
-    /// `replaced` by a link, `unreachable`, `refused`), `reason`, `for`, `restrict`, `forced`, `yes` (when) and `by`
+    /// Print one JSON object: `file` and `roots`, each with `path`, `name`, `access`, `state` (`shared`, `closed` by
+    /// access `none`, `missing`, `replaced` by a link, `unreachable`, `refused`), `reason`, `for`, `restrict`, `forced`, `yes` (when) and `by`
     /// (who asked), and for a pattern `matches`, each with `path` and, if it is not shared, `reason`
     #[arg(long)]
     json: bool,
@@ -62,9 +62,10 @@ pub(super) fn write(root: &SavedRoot, state: &State, desk: &Desk, out: &mut impl
         Some(name) => format!("{}  {}", Shown::new(name), desk.shown(&root.path)),
         None => desk.shown(&root.path),
     };
-    let told = state.reason().map_or_else(|| state.word().to_owned(), |reason| format!("not shared: {reason}"));
+    let told =
+        state.reason().map_or_else(|| state_word(root, state).to_owned(), |reason| format!("not shared: {reason}"));
     writeln!(out, "{title}")?;
-    let mut row = |name: &str, says: &str| writeln!(out, "  {name:<7} {says}");
+    let mut row = |name: &str, says: &str| writeln!(out, "  {name:<8} {says}");
     row("access", &root.access.to_string())?;
     row("state", &told)?;
     row("for", &audience(&root.audience))?;
@@ -78,11 +79,11 @@ pub(super) fn write(root: &SavedRoot, state: &State, desk: &Desk, out: &mut impl
     if root.insistence == Insistence::Forced {
         row("forced", "any place may be shared by this entry")?;
     }
-    let yes = root.given.as_ref().map(|given| {
+    let consent = root.given.as_ref().map(|given| {
         let at = humantime::format_rfc3339_seconds(given.at);
-        format!("always, since {at}, asked by `{}`", Shown::new(&given.by))
+        format!("always, since {at}, by `{}`", Shown::new(&given.by))
     });
-    row("yes", &yes.unwrap_or_else(|| "always, written by hand".to_owned()))
+    row("consent", &consent.unwrap_or_else(|| "always, written by hand".to_owned()))
 }
 
 /// The source that overrides the saved roots.

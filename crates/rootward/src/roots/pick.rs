@@ -78,7 +78,7 @@ impl Pick {
         let obstacle = words::obstacle_ambient(desk);
         let choices = Choices::new(detection.suggestions, kept, &audience, obstacle);
         let words = words::of_ambient(&choices, &audience, desk);
-        let said = is_part.then(|| "not everything was looked at: there may be more".to_owned());
+        let said = is_part.then(|| "the search was incomplete: there may be more".to_owned());
         let mut picker = Picker::new(choices, words, said);
         let chosen =
             if has_screen(desk) { self.on_screen(&mut picker, desk)? } else { numbers::choose(&mut picker, desk)? };
@@ -162,14 +162,14 @@ fn done(choices: &Choices, desk: &Desk) -> Result<Outcome> {
     let granted = difference.granted.iter().map(|(_, root)| *root);
     let renamed = difference.renamed.iter().map(|(_, root)| *root);
     let renamed = renamed.filter(|root| !difference.granted.iter().any(|(_, granted)| granted == root));
-    let shared = difference.added.iter().copied().chain(granted).chain(renamed);
-    let removed: Vec<_> = difference.removed.iter().copied().cloned().collect();
-    tell(Done::Shared, &shared.cloned().collect::<Vec<_>>(), false, desk)?;
-    tell(Done::Removed, &removed, false, desk)?;
+    tell(Done::Shared, &difference.added.iter().copied().cloned().collect::<Vec<_>>(), false, desk)?;
+    tell(Done::Granted, &granted.cloned().collect::<Vec<_>>(), false, desk)?;
+    tell(Done::Renamed, &renamed.cloned().collect::<Vec<_>>(), false, desk)?;
+    tell(Done::Removed, &difference.removed.iter().copied().cloned().collect::<Vec<_>>(), false, desk)?;
     if let Some(instead) = list::instead(desk) {
         message::warning(&format!("the saved roots are not used: {instead}"));
     } else if !difference.added.is_empty() {
-        message::hints(&["`rootward serve` without any arguments serves what is saved".to_owned()]);
+        message::hints(&["`rootward serve` without any arguments serves the saved roots".to_owned()]);
     }
     Ok(Outcome::Done)
 }

@@ -11,10 +11,10 @@ use rootward_core::Shown;
 
 use super::asking::Scripted;
 use super::desk::Desk;
-use super::shown::{Done, tell};
+use super::shown::{Done, audience, line, tell};
 use super::which::find_ambient;
 use crate::Outcome;
-use crate::message::Hinted;
+use crate::message::{self, Hinted};
 
 /// Stop sharing saved roots, with all or with some
 ///
@@ -67,8 +67,36 @@ impl Remove {
         })?;
         let Some(removed) = removed else { return Ok(Outcome::Denied) };
         tell(Done::Removed, &removed, self.scripted.json, desk)?;
+        let kept = desk.store.load_ambient()?;
+        let mut told = Vec::new();
+        for root in &removed {
+            for above in still_sharing(root, &kept) {
+                let (path, through) = (desk.shown(&root.path), line(above, desk));
+                let note =
+                    format!("note: `{path}` is still shared through {through}, for {}", audience(&above.audience));
+                if !told.contains(&note) {
+                    message::line(&note);
+                    told.push(note);
+                }
+            }
+        }
         Ok(Outcome::Done)
     }
+}
+
+/// The roots that still share a removed one with somebody it was shared with.
+fn still_sharing<'k>(removed: &'k SavedRoot, kept: &'k Kept) -> Vec<&'k SavedRoot> {
+    let names = |root: &'k SavedRoot| root.audience.names().unwrap_or_default().iter().map(String::as_str).map(Some);
+    let peers: Vec<Option<&str>> = match removed.audience {
+        Audience::All => std::iter::once(None).chain(kept.roots.iter().flat_map(names)).collect(),
+        Audience::Only(_) => names(removed).collect(),
+    };
+    let mut sharing: Vec<&SavedRoot> = Vec::new();
+    for peer in peers {
+        let above = kept.deciding(removed, peer);
+        sharing.extend(above.filter(|root| !root.access.is_empty() && !sharing.contains(root)));
+    }
+    sharing
 }
 
 fn remove_all(document: &mut Document, these: &[SavedRoot]) {

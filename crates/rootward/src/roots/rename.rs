@@ -15,6 +15,7 @@ use crate::Outcome;
 
 /// Change or remove the name of a saved root
 #[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
 pub(super) struct Rename {
     /// The root: its name or its path
     #[arg(value_name = "ROOT")]
@@ -25,6 +26,8 @@ pub(super) struct Rename {
     #[command(flatten)]
     scripted: Scripted,
 }
+
+const AFTER_HELP: &str = "Exit codes: 0 done, 2 wrong use or failure";
 
 impl Rename {
     pub(super) fn run(&self, desk: &Desk) -> Result<Outcome> {

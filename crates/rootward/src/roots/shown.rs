@@ -39,7 +39,7 @@ impl<'r> Told<'r> {
         let one =
             |(path, reason): (PathBuf, Option<String>)| ToldMatch { path: text(path.as_os_str()).into_owned(), reason };
         let matches = root.pattern.is_some().then(|| matches(root, state).into_iter().map(one).collect());
-        Told { matches, ..Told::new(root, state.word(), state.reason().map(ToString::to_string)) }
+        Told { matches, ..Told::new(root, state_word(root, state), state.reason().map(ToString::to_string)) }
     }
 
     pub(super) fn new(root: &'r SavedRoot, state: &'static str, reason: Option<String>) -> Told<'r> {
@@ -62,6 +62,14 @@ impl<'r> Told<'r> {
             by: root.given.as_ref().map(|given| given.by.as_str()),
             matches: None,
         }
+    }
+}
+
+/// The state in one word. A root without any access is found on disk and still not shared.
+pub(super) fn state_word(root: &SavedRoot, state: &State) -> &'static str {
+    match state {
+        State::Shared(_) if root.access.is_empty() => "closed",
+        State::Shared(_) | State::NotShared(_) => state.word(),
     }
 }
 
@@ -98,6 +106,12 @@ struct ToldRoots<'r> {
 pub(super) enum Done {
     Listed,
     Shared,
+    /// It was saved before, with the same values.
+    SharedBefore,
+    /// Its access was changed.
+    Granted,
+    /// What is closed below it was changed.
+    Restricted,
     Renamed,
     Removed,
 }
@@ -107,9 +121,7 @@ pub(super) fn write_json(done: Done, roots: &[SavedRoot], desk: &Desk, out: &mut
     let kept = desk.store.load_ambient()?;
     let told = roots.iter().map(|root| match done {
         Done::Removed => Told::new(root, "removed", None),
-        Done::Listed | Done::Shared | Done::Renamed => {
-            Told::of(root, &State::look_ambient(root, &kept, desk.ground.home()))
-        }
+        _ => Told::of(root, &State::look_ambient(root, &kept, desk.ground.home())),
     });
     let told = ToldRoots { file: text(desk.store.file().as_os_str()), roots: told.collect() };
     serde_json::to_writer_pretty(&mut *out, &told)?;
@@ -123,14 +135,19 @@ pub(super) fn tell(done: Done, roots: &[SavedRoot], json: bool, desk: &Desk) -> 
     if json {
         write_json(done, roots, desk, &mut out)?;
     } else {
-        let done = match done {
-            Done::Listed => "saved",
-            Done::Shared => "shared",
-            Done::Renamed => "renamed",
-            Done::Removed => "removed",
-        };
         for root in roots {
-            writeln!(out, "{done} {}, for {}", line(root, desk), audience(&root.audience))?;
+            let root_shown = line(root, desk);
+            let what = match done {
+                Done::Listed => format!("saved {root_shown}"),
+                Done::Shared => format!("shared {root_shown}"),
+                Done::SharedBefore => format!("already shared {root_shown}"),
+                Done::Granted if root.access.is_empty() => format!("closed `{}`", desk.shown(&root.path)),
+                Done::Granted => format!("changed `{}` to {}", desk.shown(&root.path), access_words(root.access)),
+                Done::Restricted => format!("changed {root_shown}"),
+                Done::Renamed => format!("renamed {root_shown}"),
+                Done::Removed => format!("removed {root_shown}"),
+            };
+            writeln!(out, "{what}, for {}", audience(&root.audience))?;
         }
     }
     out.flush()?;
@@ -145,10 +162,23 @@ pub(super) fn line(root: &SavedRoot, desk: &Desk) -> String {
     format!("`{}` ({name}{})", desk.shown(&root.path), root.access)
 }
 
-/// `all`, or the names.
+/// `read-only`, or the words.
+pub(super) fn access_words(access: Access) -> String {
+    if access == Access::READ { "read-only".to_owned() } else { listed(&access.words().collect::<Vec<_>>()) }
+}
+
+/// `read, write and delete`
+pub(super) fn listed(words: &[&str]) -> String {
+    match words {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => words.concat(),
+    }
+}
+
+/// `all clients`, or the names.
 pub(super) fn audience(audience: &Audience) -> String {
     match audience {
-        Audience::All => "all".to_owned(),
+        Audience::All => "all clients".to_owned(),
         Audience::Only(names) if names.is_empty() => "nobody".to_owned(),
         Audience::Only(names) => {
             let names: Vec<String> = names.iter().map(|name| format!("`{}`", Shown::new(name))).collect();

@@ -40,7 +40,7 @@ fn write(explanation: &Explanation, out: &mut impl Write) -> io::Result<()> {
             system.len()
         )?;
     }
-    let Enforcement { withheld, split, unenforced, sockets, own_proc, .. } = enforcement;
+    let Enforcement { withheld, split, unenforced, open_for_writing, sockets, own_proc, .. } = enforcement;
     if *own_proc == OwnProc::EveryProcess {
         writeln!(out, "  /proc/self  read  (every process its own files, not others')")?;
     }
@@ -49,7 +49,12 @@ fn write(explanation: &Explanation, out: &mut impl Write) -> io::Result<()> {
     }
     write_list(out, "it would not get", withheld)?;
     write_list(out, "it could create nothing directly in", split)?;
-    write_list(out, "the kernel cannot enforce", unenforced)
+    write_list(out, "the kernel cannot enforce these rules; `--unenforced allow` accepts that", unenforced)?;
+    write_list(
+        out,
+        "the kernel leaves these open for writing; they never keep a command from starting",
+        open_for_writing,
+    )
 }
 
 fn write_list<T: std::fmt::Display>(out: &mut impl Write, title: &str, list: &[T]) -> io::Result<()> {

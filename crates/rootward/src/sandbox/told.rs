@@ -38,7 +38,7 @@ pub(crate) fn not_started(program: &OsStr, error: StartError) -> anyhow::Error {
             } else if typed.contains('/') {
                 "the path is looked up from the working directory"
             } else {
-                "it is in no directory of `PATH`; what a shell knows by itself needs one: `-- sh -c '…'`"
+                "not found in `PATH`; for a shell builtin use `-- sh -c '…'`"
             };
             hinted(error.to_string(), hint)
         }
@@ -94,7 +94,7 @@ fn told(program: &OsStr, error: StartError) -> String {
 /// What the kernel cannot enforce, and what the command does not get. Omits places that are only closed for writing:
 /// every repository has some, and nobody can do anything about them. `doctor` and `sandbox --explain` name them.
 pub(crate) fn enforcement(enforcement: &Enforcement) {
-    for unenforced in enforcement.unenforced.iter().filter(|unenforced| unenforced.is_serious()) {
+    for unenforced in &enforcement.unenforced {
         message::warning(&unenforced.to_string());
     }
     split(&enforcement.split);
@@ -123,6 +123,7 @@ fn split(directories: &[SplitDirectory]) {
     }
     match directories.len().saturating_sub(MOST) {
         0 => {}
+        1 => message::warning("1 more directory contains closed places; `sandbox --json` names all"),
         more => message::warning(&format!("{more} more directories contain closed places; `sandbox --json` names all")),
     }
     if !directories.is_empty() {

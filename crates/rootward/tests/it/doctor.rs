@@ -81,6 +81,7 @@ fn every_restriction_is_listed() {
     for line in ["  .ssh\n", "  .git/hooks\n", "  .env\n", "  *.pem\n", "  *.key\n", "  x (for writing)\n"] {
         assert!(told.contains(line), "{line:?} in {told}");
     }
+    assert_eq!(told.matches(".config/rootward\n").count(), 1, "a place is listed once: {told}");
 }
 
 #[test]
@@ -101,7 +102,7 @@ fn variables_that_are_not_passed_on_are_named() {
     let stage = Stage::new().with("PIP_INDEX_URL", "https://dl.example.com/SECRET/simple").with("LC_ALL", "C.UTF-8");
     let stage = stage.with("MY_TOKEN", "SECRET");
     let run = stage.run(["doctor"]);
-    assert!(run.stdout.contains("withheld          MY_TOKEN, PIP_INDEX_URL\n"), "{}", run.stdout);
+    assert!(run.stdout.contains("withheld               MY_TOKEN, PIP_INDEX_URL\n"), "{}", run.stdout);
     assert!(run.stdout.contains("`--env MY_TOKEN` passes one on"), "{}", run.stdout);
     assert!(!run.stdout.contains("SECRET") && !run.stdout.contains("LC_ALL"), "{}", run.stdout);
     let report: Value = serde_json::from_str(&stage.run(["doctor", "--json"]).stdout).unwrap();
@@ -119,7 +120,7 @@ fn doctor_lists_what_the_kernel_cannot_close_for_writing() {
     let run = stage.run(["sandbox", ".", "--", "true"]);
     assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
     let explained = stage.run(["sandbox", ".", "--explain", "--", "true"]).stdout;
-    assert!(explained.contains(&format!("`{hooks}` should be closed (")), "{explained}");
+    assert!(explained.contains(&format!("`{hooks}` should be closed for writing (")), "{explained}");
     let check = |stage: &Stage, below: &str| {
         let told = stage.run(["doctor"]).stdout;
         let title = format!("closed for writing in calls, but open to the processes of a server in {below}\n");

@@ -86,7 +86,7 @@ fn for_shell(words: &[String]) -> String {
 
 /// A suggestion, and whether it should be shared.
 fn judged(root: &SuggestedRoot, view: &View, desk: &Desk) -> String {
-    let not_for_sharing = view.unshareable(root).map(|reason| format!("; not for sharing: {reason}"));
+    let not_for_sharing = view.unshareable(root).map(|reason| format!("; cannot be shared: {reason}"));
     suggestion(root, desk) + &not_for_sharing.unwrap_or_default()
 }
 

@@ -51,16 +51,13 @@ pub(super) fn lines(choices: &Choices, placed: &Placed, desk: &Desk) -> Vec<Stri
         );
     }
     for (before, root) in &difference.granted {
-        lines.push(format!(
-            "change `{}`: {}, instead of {before}, for {}",
-            desk.shown(&root.path),
-            root.access,
-            shown::audience(&root.audience)
-        ));
+        let (path, peers) = (desk.shown(&root.path), shown::audience(&root.audience));
+        let (was, now) = (shown::access_words(*before), shown::access_words(root.access));
+        lines.push(format!("change `{path}` from {was} to {now}, for {peers}"));
     }
     for (was, root) in &difference.renamed {
-        let was = was.map_or_else(String::new, |was| format!(", instead of `{}`", Shown::new(was)));
-        lines.push(format!("name `{}`: `{}`{was}", desk.shown(&root.path), Shown::new(&root.root().title())));
+        let was = was.map_or_else(String::new, |was| format!(" from `{}`", Shown::new(was)));
+        lines.push(format!("rename `{}`{was} to `{}`", desk.shown(&root.path), Shown::new(&root.root().title())));
     }
     for root in &difference.removed {
         lines.push(format!("remove {}, for {}", shown::line(root, desk), shown::audience(&root.audience)));
@@ -78,7 +75,7 @@ pub(super) fn lines(choices: &Choices, placed: &Placed, desk: &Desk) -> Vec<Stri
         More::Access { path, .. } => !told.contains(path.as_path()),
         More::Opened { .. } => true,
     });
-    lines.extend(besides.map(|more| format!("  which shares {}", desk.told(more))));
+    lines.extend(besides.map(|more| format!("  {}", desk.told(more))));
     lines
 }
 
@@ -86,7 +83,7 @@ pub(super) fn question(difference: &ChoiceChanges<'_>) -> &'static str {
     match (difference.added.len(), difference.granted.len() + difference.renamed.len() + difference.removed.len()) {
         (1, 0) => "share it?",
         (_, 0) => "share them?",
-        (0, 1) => "change it?",
-        _ => "change all that?",
+        (0, 1) => "make this change?",
+        _ => "make these changes?",
     }
 }

@@ -31,21 +31,21 @@ pub(super) struct Line {
 
 pub(super) const HELP: &[(&str, &str)] = &[
     ("space", "mark or unmark"),
-    ("r", "mark for: read"),
-    ("w", "mark for: read, write, delete"),
-    ("W", "mark for: read, write"),
-    ("x", "mark for: all, execute too"),
+    ("r", "mark: read"),
+    ("w", "mark: read, write, delete"),
+    ("W", "mark: read, write"),
+    ("x", "mark: full access, also execute"),
     ("a", "add a directory by its path"),
-    ("n", "mark, and give it another name"),
-    ("up k", "one line up"),
-    ("down j", "one line down"),
-    ("PgUp", "one page up"),
-    ("PgDn", "one page down"),
+    ("n", "mark and rename"),
+    ("up k", "up one line"),
+    ("down j", "down one line"),
+    ("PgUp", "up one page"),
+    ("PgDn", "down one page"),
     ("Home g", "to the first line"),
     ("End G", "to the last line"),
     ("/", "filter by name and path"),
-    ("Enter", "see what changes, and be asked"),
-    ("q Esc ^C", "leave, and change nothing"),
+    ("Enter", "review the changes and confirm"),
+    ("q Esc ^C", "quit without changes"),
 ];
 
 /// From this height on, details of the current line are shown below the list.
@@ -77,7 +77,7 @@ pub(super) fn draw(picker: &mut Picker, size: Size) -> Vec<Line> {
         put(&title(picker), Style::Title);
     }
     if size.lines >= WITH_DETAIL {
-        put("Mark what to share. Nothing is shared until you say yes at the end.", Style::Plain);
+        put("Mark what to share. Nothing changes until you confirm at the end.", Style::Plain);
     }
     let rows = rows(size);
     if let Mode::Help(top) = picker.mode {
@@ -95,9 +95,9 @@ pub(super) fn draw(picker: &mut Picker, size: Size) -> Vec<Line> {
                     put(&columns.row(picker, *line, at == picker.cursor), style);
                 }
                 None if at == 0 && picker.filter.is_empty() => {
-                    put("      nothing here; a adds a directory", Style::Faint);
+                    put("      nothing found: press a to add a directory", Style::Faint);
                 }
-                None if at == 0 => put("      nothing here; Esc shows all again", Style::Faint),
+                None if at == 0 => put("      no match: press Esc to show all", Style::Faint),
                 None => put("", Style::Plain),
             }
         }
@@ -119,7 +119,7 @@ pub(super) fn draw(picker: &mut Picker, size: Size) -> Vec<Line> {
 fn title(picker: &Picker) -> String {
     let all = picker.choices.list().len();
     let found = if picker.visible.len() == all { String::new() } else { format!("{} of ", picker.visible.len()) };
-    format!("Which directories are shared?  {found}{all} found or saved, {} marked", picker.marked())
+    format!("Choose the directories to share  {found}{all} found or saved, {} marked", picker.marked())
 }
 
 /// The scroll position, at the right end.
@@ -151,12 +151,12 @@ fn bottom(picker: &Picker, size: Size) -> String {
         return Shown::new(said).to_string();
     }
     if let Mode::Help(_) = picker.mode {
-        return "any key goes back".to_owned();
+        return "press any key to go back".to_owned();
     }
     let keys = if picker.filter.is_empty() {
-        ["? help", "space mark", "enter go on", "q leave", "a add", "/ filter", "r w x access", "n name"]
+        ["? help", "space mark", "enter review", "q quit", "a add", "/ filter", "r w x access", "n name"]
     } else {
-        ["? help", "esc all", "space mark", "enter go on", "a add", "/ filter", "r w x access", "n name"]
+        ["? help", "esc show all", "space mark", "enter review", "a add", "/ filter", "r w x access", "n name"]
     };
     let mut line = keys[0].to_owned();
     for key in &keys[1..] {
@@ -228,28 +228,28 @@ fn indent(choice: &Choice) -> usize {
 pub(super) fn tells(choice: &Choice, words: &Words) -> String {
     let access = in_words(choice.root().access);
     let mut says = match (choice.obstacle(), choice.before(), choice.mark()) {
-        (Some(obstacle), ..) => return format!("not for sharing: {}", Shown::new(obstacle)),
+        (Some(obstacle), ..) => return format!("cannot be shared: {}", Shown::new(obstacle)),
         (_, None, Mark::Left) => return words.why.clone(),
         (_, None, Mark::Chosen) => format!("{access} (new)"),
         (_, Some(before), Mark::Chosen) if before != choice.root().access => {
             format!("{access} (was {})", in_words(before))
         }
-        (_, Some(_), Mark::Chosen) if choice.is_renamed() => format!("{access} (another name)"),
+        (_, Some(_), Mark::Chosen) if choice.is_renamed() => format!("{access} (renamed)"),
         (_, Some(_), Mark::Chosen) => format!("{access} (saved)"),
-        (_, Some(_), Mark::Left) => "shared no more".to_owned(),
+        (_, Some(_), Mark::Left) => "no longer shared".to_owned(),
     };
     if let Some(peers) = &words.peers {
         says = format!("{says}, for {peers}");
     }
     if let Some(trouble) = &words.trouble {
-        says = format!("{says}, not shared now: {trouble}");
+        says = format!("{says}, currently not shared: {trouble}");
     }
     says
 }
 
-/// `all` is shorter than its four words.
+/// `full access` fits where its four words would be cut before `execute`.
 fn in_words(access: Access) -> String {
-    if access == Access::ALL { "all, execute too".to_owned() } else { access.to_string() }
+    if access == Access::ALL { "full access".to_owned() } else { access.to_string() }
 }
 
 /// The current line in full: where it is, why it is listed, and what will happen to it.
@@ -257,7 +257,7 @@ fn detail(picker: &Picker) -> [String; DETAIL] {
     let Some(at) = picker.current() else { return [const { String::new() }; DETAIL] };
     let (choice, words) = (&picker.choices.list()[at], &picker.words[at]);
     let has_words = choice.found().is_some() || choice.root().pattern.is_some() || choice.before().is_none();
-    let why = if has_words { words.why.clone() } else { "saved, and not below what was looked at".to_owned() };
+    let why = if has_words { words.why.clone() } else { "saved; outside the searched directories".to_owned() };
     let state = match (choice.obstacle(), choice.before(), choice.mark()) {
         (None, None, Mark::Left) => "not marked".to_owned(),
         _ => tells(choice, words),

@@ -13,7 +13,7 @@ use super::screen::forget_what_was_typed;
 use crate::message;
 use crate::roots::desk::Desk;
 
-const HINT: &str = "numbers to mark, as in `1 3:ro 5:rwx`, `-2` to unmark, nothing to leave: ";
+const HINT: &str = "type numbers to mark (`1 3:ro 5:rwx`) or unmark (`-2`), or press Enter to quit: ";
 
 /// Asks until there is a valid change; `None` if the answer is empty.
 pub(super) fn choose(picker: &mut Picker, desk: &Desk) -> Result<Option<Placed>> {
@@ -63,7 +63,7 @@ fn list(picker: &Picker) {
 /// Applies a line of numbers.
 fn mark(typed: &str, choices: &mut Choices) -> Result<(), String> {
     for word in typed.split([' ', '\t', ',', '\n', '\r']).filter(|word| !word.is_empty()) {
-        let unclear = || format!("not a number of the list: `{}`", rootward_core::Shown::new(word));
+        let unclear = || format!("not a number from the list: `{}`", rootward_core::Shown::new(word));
         let (number, wanted) = match word.split_once(':') {
             Some((number, wanted)) => {
                 (number, Some(access(wanted).filter(|access| !access.is_empty()).ok_or_else(unclear)?))

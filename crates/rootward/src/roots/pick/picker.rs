@@ -166,7 +166,7 @@ impl Picker {
             '/' => self.mode = Mode::Filtering,
             'n' => self.begin_naming(),
             '?' | 'h' => self.mode = Mode::Help(0),
-            _ => self.said = Some("`?` shows the keys".to_owned()),
+            _ => self.said = Some("press ? for help".to_owned()),
         }
         Step::Stay
     }
@@ -240,7 +240,7 @@ impl Picker {
                     self.words.insert(at, words(&self.choices.list()[at]));
                     self.searched.insert(at, self.words[at].searched());
                 } else {
-                    self.said = Some("it was in the list already".to_owned());
+                    self.said = Some("it is already in the list".to_owned());
                 }
                 self.mode = Mode::Choosing;
                 // The filter may hide it.
@@ -254,7 +254,7 @@ impl Picker {
     fn accept(&mut self) -> Step {
         if self.choices.difference().is_empty() {
             // A newcomer may think that Enter marks.
-            self.said = Some("nothing is changed yet: space marks, q leaves".to_owned());
+            self.said = Some("nothing to change yet: press space to mark, q to quit".to_owned());
             return Step::Stay;
         }
         Step::Accept

@@ -159,7 +159,7 @@ fn a_directory_that_was_not_found_is_added() {
     for (path, access) in [("/src/app", Access::READ), ("/src/shop", Access::READ_WRITE)] {
         add(&mut picker, path);
         assert!(marked(&picker).contains(&(path.to_owned(), access)), "{path}");
-        assert_eq!(picker.said.as_deref(), Some("it was in the list already"));
+        assert_eq!(picker.said.as_deref(), Some("it is already in the list"));
     }
     add(&mut picker, "/src/.ssh");
     assert!(picker.said.as_ref().unwrap().contains("holds secrets"));
@@ -172,7 +172,7 @@ fn a_directory_that_was_not_found_is_added() {
     assert_eq!((press(&mut picker, "aq\x1b"), picker.mode), (Step::Stay, Mode::Choosing));
     // An empty list accepts a line.
     let mut empty = self::picker(&[], &[]);
-    assert!(screen(&mut empty, USUAL).contains("nothing here; a adds a directory"));
+    assert!(screen(&mut empty, USUAL).contains("nothing found: press a to add a directory"));
     add(&mut empty, "/src");
     assert_eq!((empty.current(), empty.marked()), (Some(0), 1));
 }

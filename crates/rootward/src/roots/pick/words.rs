@@ -20,7 +20,7 @@ pub(super) fn obstacle_ambient(desk: &Desk) -> impl Fn(&Path) -> Option<String> 
     let validation = homes.into_iter().fold(Validation::new(home), Validation::with_home);
     move |path| {
         if path.to_str().is_none() {
-            return Some("its path is not UTF-8, and cannot be written down".to_owned());
+            return Some("its path is not UTF-8 and cannot be saved".to_owned());
         }
         if desk.ground.is_in_own(path) {
             return Some("Rootward's own settings, saved roots and audit log are never shared".to_owned());
@@ -59,7 +59,7 @@ fn one_ambient(choice: &Choice, kept: &Kept, audience: &Audience, desk: &Desk) -
     let looked = choice.before().map(|_| State::look_ambient(root, kept, desk.ground.home()));
     let trouble = looked.and_then(|state| state.reason().map(ToString::to_string));
     let why = match root.pattern {
-        Some(_) => "a pattern: also what comes later".to_owned(),
+        Some(_) => "a pattern: also shares directories created later".to_owned(),
         None => why,
     };
     Words { name, path, why, peers, trouble }

@@ -9,7 +9,7 @@ use rootward_core::Shown;
 
 use super::super::desk::Desk;
 use super::super::list;
-use super::super::shown::{audience, line, patterns};
+use super::super::shown::{audience, line, patterns, state_word};
 use crate::message;
 
 /// The whole state.
@@ -53,7 +53,7 @@ pub(super) fn write(seen: &Seen, news: &[News], desk: &Desk, out: &mut impl Writ
                     (_, State::NotShared(reason)) => Some(reason.to_string()),
                 };
                 let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
-                row(out, after.state.word(), &(line(&after.root, desk) + &reason))?;
+                row(out, state_word(&after.root, &after.state), &(line(&after.root, desk) + &reason))?;
             }
             News::Damaged(trouble) => row(out, "damaged", &damage(trouble, seen))?,
             News::Repaired => row(out, "repaired", "saved roots can be read again")?,

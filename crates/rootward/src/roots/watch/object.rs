@@ -10,7 +10,7 @@ use rootward_client::watch::{News, Seen, Watching};
 use serde::Serialize;
 
 use super::super::desk::Desk;
-use super::super::shown::Told;
+use super::super::shown::{Told, state_word};
 use crate::answer::text;
 use crate::message;
 
@@ -83,7 +83,7 @@ fn told(version: u64, news: &News) -> One<'_> {
         News::Removed(root) => One { root: Some(Told::new(root, "removed", None)), ..one("removed") },
         News::Changed { after, .. } => One { root: Some(Told::of(&after.root, &after.state)), ..one("changed") },
         News::Became { after, .. } => {
-            One { root: Some(Told::of(&after.root, &after.state)), ..one(after.state.word()) }
+            One { root: Some(Told::of(&after.root, &after.state)), ..one(state_word(&after.root, &after.state)) }
         }
         News::Damaged(trouble) => {
             let place = match &**trouble {

@@ -83,7 +83,7 @@ fn more_access_needs_a_yes_and_less_does_not() {
     check(&["rw"], 2);
     let run = on_a_terminal(&stage, "roots grant src rw", "y\n");
     assert_eq!(run.code, Some(0), "{}", run.stdout);
-    assert!(run.stdout.contains("project/src`: write, delete for all\n"), "{}", run.stdout);
+    assert!(run.stdout.contains("this lets every client write and delete files in "), "{}", run.stdout);
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn removing_a_root_can_widen_access() {
     let run = stage.run(["roots", "remove", "src"]);
     assert!(run.code == Some(2) && !may(&[]), "{}", run.stderr);
     let run = on_a_terminal(&stage, "roots remove src", "n\n");
-    assert!(run.stdout.contains("project/src`: write, delete for all\n") && !may(&[]), "{}", run.stdout);
+    assert!(run.stdout.contains("this lets every client write and delete files in ") && !may(&[]), "{}", run.stdout);
     assert_eq!(stage.run(["roots", "remove", "src", "--yes"]).code, Some(0));
     assert!(may(&[]));
     // Removing it for one client leaves it shared with the others.

@@ -147,6 +147,26 @@ fn a_root_is_found_by_its_name_or_the_last_part_of_its_path() {
 }
 
 #[test]
+fn each_verb_says_what_it_did() {
+    let stage = Stage::new();
+    assert_roots_told!(
+        "roots_said",
+        stage,
+        ["roots", "add", "docs", "--yes"],
+        ["roots", "add", "docs", "--yes"],
+        ["roots", "add", "src:rx", "--yes"],
+        ["roots", "grant", "docs", "ro"],
+        ["roots", "grant", "docs", "--close", "*.key"],
+        ["roots", "grant", "docs", "none", "--for", "editor"],
+        ["roots", "list"],
+        // What is removed can still be shared by another root.
+        ["roots", "add", ".:ro", "--yes"],
+        ["roots", "remove", "docs", "--for", "git"],
+        ["roots", "remove", "docs", "--yes"],
+    );
+}
+
+#[test]
 fn states_of_saved_roots() {
     let stage = stage_with(
         "version = 1\n[[root]]\npath = '[STAGE]/project/gone'\n[[root]]\npath = '[STAGE]/project/docs'\n\

@@ -35,9 +35,9 @@ fn the_life_of_a_saved_pattern() {
         assert_eq!(ran.code, Some(0), "{words:?} {}", ran.stderr);
         assert!(ran.stdout.contains(says), "{words:?} {}", ran.stdout);
     };
-    done(&["add", "~/src/*:ro", "--yes"], "shared `~/src/*` (read), for all");
+    done(&["add", "~/src/*:ro", "--yes"], "shared `~/src/*` (read), for all clients");
     assert!(stored(&stage).contains("\npattern = \"") && !stored(&stage).contains("\npath = "), "{}", stored(&stage));
-    done(&["list"], "matches ~/src/one\n  matches ~/src/two\n");
+    done(&["list"], "matches  ~/src/one\n  matches  ~/src/two\n");
     assert_eq!(matches(&stage), ["one", "two"]);
     stage.write("home/src/three/file", "later");
     fs::remove_dir_all(stage.path("home/src/one")).unwrap();
@@ -51,7 +51,7 @@ fn the_life_of_a_saved_pattern() {
     // More takes a yes.
     let asked = stage.run(["roots", "grant", "work", "rw"]);
     assert!(asked.code == Some(2) && asked.stderr.contains("without your consent"), "{}", asked.stderr);
-    done(&["grant", "~/src/*", "rw", "--yes"], "shared `~/src/*` (work; read, write, delete)");
+    done(&["grant", "~/src/*", "rw", "--yes"], "changed `~/src/*` to read, write and delete");
     assert_eq!(check("three/file", "write"), Some(0));
     done(&["remove", "~/src/*"], "removed `~/src/*`");
     assert_eq!(check("three/file", "read"), Some(1));

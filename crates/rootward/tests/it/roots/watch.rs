@@ -136,7 +136,7 @@ fn a_store_that_cannot_be_read_from_the_start() {
     assert!(reader.line().contains("  watching  "));
     replace(&stage, ONE);
     assert!(reader.line().contains("  repaired  "));
-    assert!(reader.line().ends_with("(source; read), for all"));
+    assert!(reader.line().ends_with("(source; read), for all clients"));
     reader.signal("HUP");
     assert_eq!(reader.code(), Some(0));
 }

@@ -48,11 +48,11 @@ fn enter_alone_marks_nothing() {
     let stage = stage();
     let mut picker = begin(&stage, &[]);
     picker.keys("\r");
-    picker.sees(&["nothing is changed yet: space marks, q leaves"]);
+    picker.sees(&["nothing to change yet: press space to mark, q to quit"]);
     picker.keys("z");
-    picker.sees(&["`?` shows the keys"]);
+    picker.sees(&["press ? for help"]);
     picker.keys("?");
-    picker.sees(&["mark or unmark", "any key goes back"]);
+    picker.sees(&["mark or unmark", "press any key to go back"]);
     picker.keys("qq");
     assert_eq!(picker.ends(), Some(1));
 }
@@ -164,12 +164,12 @@ fn missing_and_unshareable_directories() {
     let system = tempfile::tempdir_in("/dev/shm").unwrap();
     fs::write(system.path().join("go.mod"), "module example.org/system\n").unwrap();
     let mut picker = begin(&stage, &[system.path().to_str().unwrap()]);
-    picker.sees(&[">  -  example.org/system", "not for sharing: in `/dev`, which belongs to the system"]);
+    picker.sees(&[">  -  example.org/system", "cannot be shared: in `/dev`, which belongs to the system"]);
     for key in [" ", "r", "x"] {
         picker.keys(key);
         picker.sees(&["it cannot be shared: in `/dev`, which belongs to the system", "0 marked"]);
         picker.keys("j");
-        picker.sees(&["q leave"]);
+        picker.sees(&["q quit"]);
     }
     picker.keys("q");
     assert_eq!(picker.ends(), Some(1));
@@ -179,7 +179,7 @@ fn missing_and_unshareable_directories() {
 /// A picker in line mode, after this was typed.
 fn in_lines(stage: &Stage, term: &str, typed: &str) -> Terminal {
     let mut picker = Terminal::start(command(stage, &[]).env("TERM", term), 80, 24);
-    picker.sees(&["numbers to mark"]);
+    picker.sees(&["type numbers to mark"]);
     picker.keys(typed);
     picker
 }
@@ -190,9 +190,9 @@ fn terminals_that_only_print_lines() {
     for (typed, expect) in [
         ("\n", "[ ] app-core  ~/src/app/crates/core  Cargo package, member of `~/src/app`\n"),
         ("\u{4}", "nothing was changed"),
-        ("9\n\n", "not a number of the list: `9`"),
-        ("0\n\n", "not a number of the list: `0`"),
-        ("1:fly\n\n", "not a number of the list: `1:fly`"),
+        ("9\n\n", "not a number from the list: `9`"),
+        ("0\n\n", "not a number from the list: `0`"),
+        ("1:fly\n\n", "not a number from the list: `1:fly`"),
         ("-1\n\n", "that changes nothing"),
     ] {
         for term in ["dumb", ""] {
@@ -205,7 +205,7 @@ fn terminals_that_only_print_lines() {
     assert_untouched(&stage);
     for (typed, answer, code, expect) in [
         ("1 3:ro\n", "n\n", 1, "nothing was changed"),
-        ("1, 3:ro\n", "y\n", 0, "shared `~/src/shop` (the-shop; read), for all"),
+        ("1, 3:ro\n", "y\n", 0, "shared `~/src/shop` (the-shop; read), for all clients"),
         ("-1 3:rw\n", "y\n", 0, "removed `~/src/app`"),
     ] {
         let mut picker = in_lines(&stage, "dumb", typed);
@@ -235,7 +235,7 @@ fn with_nothing_to_choose() {
     assert!(picker.screen.usual.contains("nothing found that could be shared\n"), "{}", picker.screen.usual);
     // On a screen, a directory can be added by its path.
     let mut picker = Terminal::start(&mut command(&stage, &["~/notes"]), 80, 24);
-    picker.sees(&["nothing here; a adds a directory", "0 found or saved"]);
+    picker.sees(&["nothing found: press a to add a directory", "0 found or saved"]);
     picker.keys("q");
     assert_eq!(picker.ends(), Some(1));
     let mut picker = Terminal::start(&mut command(&stage, &["--for", " "]), 80, 24);

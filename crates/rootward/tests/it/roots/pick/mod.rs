@@ -40,7 +40,7 @@ fn command(stage: &Stage, words: &[&str]) -> Command {
 /// A picker that shows the list.
 fn begin(stage: &Stage, words: &[&str]) -> Terminal {
     let mut terminal = Terminal::start(&mut command(stage, words), 80, 24);
-    terminal.sees(&["Which directories are shared?", "q leave", "> "]);
+    terminal.sees(&["Choose the directories to share", "q quit", "> "]);
     terminal
 }
 
@@ -80,7 +80,7 @@ fn a_saved_pattern_stays_unless_it_is_unmarked() {
     picker.keys(" ");
     picker.sees(&["> [ ] notes*"]);
     picker.keys("\r");
-    picker.sees(&["remove `~/notes*` (read), for all", "change it? [y/N]"]);
+    picker.sees(&["remove `~/notes*` (read), for all clients", "make this change? [y/N]"]);
     picker.keys("y\n");
     assert_eq!(picker.ends(), Some(0));
     assert_eq!(saved(&stage), roots(&[app]));
@@ -106,10 +106,10 @@ fn a_newcomer_picks_two_projects_and_serves_just_those() {
         "share directory ",
         "  name     the-shop\n",
         "  access   read, write, delete\n",
-        "  for      all, until it is removed\n",
-        "shared `~/src/app` (read, write, delete), for all\n",
-        "shared `~/src/shop` (the-shop; read), for all\n",
-        "hint: `rootward serve` without any arguments serves what is saved\n",
+        "  for      all clients, until it is removed\n",
+        "shared `~/src/app` (read, write, delete), for all clients\n",
+        "shared `~/src/shop` (the-shop; read), for all clients\n",
+        "hint: `rootward serve` without any arguments serves the saved roots\n",
     ] {
         assert!(picker.screen.usual.contains(line), "{line}: {}", picker.screen.usual);
     }
@@ -142,20 +142,20 @@ fn saved_roots_are_marked_and_can_be_removed() {
     picker.sees(&["> [x] notes", "read (saved)", "[x] the-shop", "3 marked"]);
     // All at once: one is removed, one gets other access, one is new, and one stays.
     picker.keys(" /shop\rx\x1b");
-    picker.sees(&["[ ] notes", "shared no more", "all, execute too (was read)", "5 found or saved"]);
+    picker.sees(&["[ ] notes", "no longer shared", "full access (was read)", "5 found or saved"]);
     picker.keys("/core\r");
-    picker.sees(&["1 of 5", "> [ ]", "esc all"]);
+    picker.sees(&["1 of 5", "> [ ]", "esc show all"]);
     picker.keys("W");
     picker.sees(&["> [x]", "read, write (new)"]);
     picker.keys("\r");
-    picker.sees(&["change all that? [y/N]"]);
+    picker.sees(&["make these changes? [y/N]"]);
     picker.keys("yes\n");
     assert_eq!(picker.ends(), Some(0));
     for line in [
-        "change `~/src/shop`: read, write, execute, delete, instead of read, for all\n",
-        "remove `~/notes` (read), for all\n",
-        "removed `~/notes` (read), for all\n",
-        "shared `~/src/app/crates/core` (app-core; read, write), for all\n",
+        "change `~/src/shop` from read-only to read, write, execute and delete, for all clients\n",
+        "remove `~/notes` (read), for all clients\n",
+        "removed `~/notes` (read), for all clients\n",
+        "shared `~/src/app/crates/core` (app-core; read, write), for all clients\n",
     ] {
         assert!(picker.screen.usual.contains(line), "{line}: {}", picker.screen.usual);
     }
@@ -191,7 +191,7 @@ fn a_directory_that_was_not_found_is_added_by_its_path() {
         picker.keys("x");
         picker.sees(&[&format!("add: {typed}x_")]);
         picker.keys("\x1b");
-        picker.sees(&["q leave"]);
+        picker.sees(&["q quit"]);
     }
     picker.keys("a~/notes:ro\r");
     picker.sees(&["> [x] notes", "~/notes", "read (new)", "1 marked", "added by its path"]);
@@ -208,7 +208,7 @@ fn for_one_client_only() {
     let stage = stage();
     assert_eq!(stage.run(["roots", "add", "~/src/app:ro", "--yes"]).code, Some(0));
     let mut picker = begin(&stage, &["--for", "git"]);
-    picker.sees(&["> [x] app", "read (saved), for all", "[ ] app "]);
+    picker.sees(&["> [x] app", "read (saved), for all clients", "[ ] app "]);
     picker.keys("/tool\r \r");
     picker.sees(&["for      `git`, until it is removed", "share it? [y/N]"]);
     picker.keys("y\n");
@@ -225,7 +225,11 @@ fn a_root_below_another_with_more_access() {
     let mut picker = begin(&stage, &[]);
     picker.keys("/app\r \r");
     // Without the deeper root, the one above decides.
-    picker.sees(&["remove `~/src/app` (read)", "which shares `~/src/app`: write, delete for all", "change it? [y/N]"]);
+    picker.sees(&[
+        "remove `~/src/app` (read)",
+        "this lets every client write and delete files in `~/src/app`",
+        "make this change? [y/N]",
+    ]);
     picker.keys("n\n");
     assert_eq!(picker.ends(), Some(1));
     assert_eq!(saved(&stage).len(), 2);
@@ -262,7 +266,7 @@ fn screens_of_any_size() {
     picker.sees(&["> [ ] app", "? help"]);
     assert!(picker.widest() <= 20 && picker.screen.text().lines().count() == 5, "{}", picker.screen.text());
     picker.resize(80, 24);
-    picker.sees(&["Which directories", "世界のプロジェクト", "q leave"]);
+    picker.sees(&["Choose the directories", "世界のプロジェクト", "q quit"]);
     assert!(picker.widest() <= 80);
     picker.keys("G");
     picker.until("the last line", |screen| screen.text().contains("> [ ] 世界"));
