@@ -189,7 +189,7 @@ impl ServerHandler for FileServer {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(tool) = self.surroundings.tools.find(&request.name) else {
-            return Err(ErrorData::invalid_params(format!("no tool is called `{}`", request.name), None));
+            return Err(ErrorData::invalid_params(format!("unknown tool `{}`", request.name), None));
         };
         let peer = (self.tells == Tells::AfterCalls).then(|| context.peer.clone());
         let call = Call::new(context, Arc::clone(&self.surroundings));

@@ -412,7 +412,7 @@ fn mistyped_access(root: &Root, validation: &Validation) -> Option<String> {
     let before = Root { path: OsStr::from_bytes(&path[..colon]).into(), ..root.clone() };
     let there = !RootSet::place_ambient([before], validation).is_empty();
     let suffix = Shown::new(OsStr::from_bytes(&path[colon + 1..])).to_string();
-    there.then(|| format!(" (`{suffix}` is not an access: use `:ro`, `:rw`, `:rw-nodelete` or `:rwx`)"))
+    there.then(|| format!(" (`{suffix}` is not an access suffix: use `:ro`, `:rw`, `:rw-nodelete` or `:rwx`)"))
 }
 
 /// A root that was named with a `..` is called by its real place: `/src/app/..` says less than `/src`.

@@ -248,7 +248,7 @@ impl KnowledgeBase {
         };
         let most = limit.unwrap_or(ANSWERS);
         if !(1..=MOST_ANSWERS).contains(&most) {
-            return Ok(answer::failure(format!("`limit` must lie between 1 and {MOST_ANSWERS}")));
+            return Ok(answer::failure(format!("`limit` must be between 1 and {MOST_ANSWERS}")));
         }
         let texts = [goal, most.to_string(), MOST_CHARACTERS.to_string()];
         let asked = Asked { limit: time, roots: Some(roots), ..Asked::new("query", texts) };

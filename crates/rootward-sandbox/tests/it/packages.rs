@@ -364,7 +364,10 @@ fn a_waiting_start_goes_on_when_the_other_is_killed() {
     first.kill().unwrap();
     first.wait().unwrap();
     let output = String::from_utf8(second.wait_with_output().unwrap().stdout).unwrap();
-    assert!(output.starts_with("another process fetches") && output.ends_with(&format!("{FETCHING}ran\n")), "{output}");
+    assert!(
+        output.starts_with("another process is fetching") && output.ends_with(&format!("{FETCHING}ran\n")),
+        "{output}"
+    );
 }
 
 #[test]

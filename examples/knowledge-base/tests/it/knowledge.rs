@@ -77,7 +77,7 @@ fn mistakes_are_explained() {
     assert!(fails(&mut client, "foo(").starts_with("Syntax error: "));
     assert_eq!(fails(&mut client, "nothing(1)"), "Unknown procedure: nothing/1");
     assert_eq!(fails(&mut client, "atom_length(_, _)"), "atom_length/2: Arguments are not sufficiently instantiated");
-    assert_eq!(client.fails("query", json!({"query": "true", "limit": 0})), "`limit` must lie between 1 and 1000");
+    assert_eq!(client.fails("query", json!({"query": "true", "limit": 0})), "`limit` must be between 1 and 1000");
     assert_eq!(
         client.fails("query", json!({"query": "true", "timeout_ms": 60001})),
         "`timeout_ms` must be at most 60000"

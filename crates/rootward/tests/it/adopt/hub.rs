@@ -212,7 +212,7 @@ fn a_second_hub_is_not_put_beside_the_first() {
     assert!(again.stdout.contains("  rootward: the hub, already\n"), "{}", again.stdout);
     stage.write("home/.cursor/mcp.json", &now.replace("\"web\"", "\"three\": {\"command\": \"x\"},\n    \"web\""));
     let again = stage.run(["adopt", "--hub", "--yes", "--no-try"]);
-    assert!(again.stdout.contains("  three: not wrapped: a hub is there already: "), "{}", again.stdout);
+    assert!(again.stdout.contains("  three: not wrapped: the file already has a hub: "), "{}", again.stdout);
     assert_eq!(hubs(&stage).len(), 1);
 }
 
