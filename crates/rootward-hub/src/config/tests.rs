@@ -168,7 +168,7 @@ fn servers_that_are_not_understood() {
     check(r#"{"command": "a", "args": "b"}"#, "`args`: expected a list, found a string", "brackets");
     check(r#"{"command": "a", "args": [1]}"#, "`args`: expected a string, found a number", "put it in quotes");
     check(r#"{"command": "a", "env": {"A": true}}"#, "`env.A`: expected a string, found a boolean", "put it in quotes");
-    check(r#"{"command": "a", "env": {"A=B": "c"}}"#, "`A=B` is not a valid variable name", "no `=`");
+    check(r#"{"command": "a", "env": {"A=B": "c"}}"#, "`A=B` is not a valid variable name", "contain `=`");
     check(
         r#"{"command": "a", "disabled": "yes"}"#,
         "`disabled`: expected a boolean, found a string",
