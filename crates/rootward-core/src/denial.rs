@@ -230,7 +230,7 @@ impl Denial {
                 format!("path `{path}` climbs by `..` from `{}`, which is outside every root", Shown::new(from))
             }
             (_, Cause::Unsettled, _) => format!("path `{path}` kept changing while it was resolved"),
-            (_, Cause::RootChanged, _) => format!("path `{path}` lies in a root that is gone or was replaced"),
+            (_, Cause::RootChanged, _) => format!("path `{path}` is in a root that is gone or was replaced"),
             (Code::SymlinkEscape, _, Some(resolved)) => {
                 format!("path `{path}` leaves its root through a link: it leads to `{}`", Shown::new(resolved))
             }
@@ -269,10 +269,10 @@ impl fmt::Display for Denial {
             },
             Code::Restricted => match &self.0.cause {
                 Cause::Restriction { pattern, takes: Access::ALL } => {
-                    write!(f, "path `{path}` lies in a closed place (`{pattern}`)")
+                    write!(f, "path `{path}` is in a closed place (`{pattern}`)")
                 }
                 Cause::Restriction { pattern, .. } => {
-                    write!(f, "path `{path}` lies in a place closed for writing (`{pattern}`)")
+                    write!(f, "path `{path}` is in a place closed for writing (`{pattern}`)")
                 }
                 _ => write!(f, "path `{path}` cannot be moved: that would also move a closed place or another root"),
             },

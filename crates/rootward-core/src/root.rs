@@ -121,7 +121,9 @@ impl RootError {
             RootError::DotSegment { .. } => "a dot segment".to_owned(),
             RootError::NotAnAccess { text } => {
                 let text = Shown::new(text);
-                format!("`:add` is not an access: use `:rw-nodelete`, or `{text}:rw` for a directory with this name")
+                format!(
+                    "`:add` is not an access suffix: use `:rw-nodelete`, or `{text}:rw` for a directory with this name"
+                )
             }
         }
     }

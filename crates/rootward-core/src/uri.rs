@@ -91,7 +91,7 @@ pub enum UriError {
     #[error("a dot segment")]
     DotSegment,
     /// It does not name an absolute path.
-    #[error("no absolute path")]
+    #[error("not an absolute path")]
     Relative,
     /// Windows: neither a drive with a root nor a host with a share.
     #[error("no drive and no share")]

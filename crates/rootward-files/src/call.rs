@@ -109,5 +109,5 @@ impl Call {
 }
 
 fn finished<T>(result: Result<Result<T, Failure>, tokio::task::JoinError>) -> Result<T, Failure> {
-    result.unwrap_or_else(|error| Err(Failure::said(format!("the work on this call broke off: {error}"))))
+    result.unwrap_or_else(|error| Err(Failure::said(format!("this call failed unexpectedly: {error}"))))
 }

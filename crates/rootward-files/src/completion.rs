@@ -28,7 +28,7 @@ enum Form {
 /// Answers a completion request.
 pub(crate) async fn complete(request: &CompleteRequestParams) -> Result<CompleteResult, ErrorData> {
     let typed = &request.argument.value;
-    let unknown = |what: &str| ErrorData::invalid_params(format!("there is no such {what}"), None);
+    let unknown = |what: &str| ErrorData::invalid_params(format!("no such {what}"), None);
     let (fixed, form) = match &request.r#ref {
         Reference::Prompt(prompt) => {
             let arguments = prompts::arguments(&prompt.name).ok_or_else(|| unknown("prompt"))?;

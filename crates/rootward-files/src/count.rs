@@ -17,7 +17,7 @@ impl Count {
     pub(crate) fn whole(self, name: &str) -> Result<u64, Failure> {
         let Count(number) = self;
         if number < 1.0 || number.fract() != 0.0 {
-            return Err(Failure::Arguments(format!("`{name}` is {number}, and must be a whole number from 1 on")));
+            return Err(Failure::Arguments(format!("`{name}` is {number}, but must be a positive integer")));
         }
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "too much is the most there is")]
         Ok(number as u64)
@@ -33,7 +33,7 @@ impl<'de> Deserialize<'de> for Count {
             type Value = Count;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a whole number from 1 on")
+                f.write_str("a positive integer")
             }
 
             fn visit_u64<E>(self, number: u64) -> Result<Count, E> {
@@ -86,9 +86,9 @@ mod tests {
         check("1e3", Ok(1000));
         check("18446744073709551615", Ok(u64::MAX));
         check("1e300", Ok(u64::MAX));
-        check("0", Err("`head` is 0, and must be a whole number from 1 on"));
+        check("0", Err("`head` is 0, but must be a positive integer"));
         check("-3", Err("`head` is -3"));
         check("2.5", Err("`head` is 2.5"));
-        check("\"5\"", Err("expected a whole number from 1 on"));
+        check("\"5\"", Err("expected a positive integer"));
     }
 }

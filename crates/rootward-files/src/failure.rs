@@ -96,11 +96,11 @@ fn of_system(error: &GrantError) -> String {
             format!("`{path}` does not exist; `list_directory` and `search_files` show what does")
         }
         ErrorKind::IsADirectory => format!("`{path}` is a directory; `list_directory` shows what is in it"),
-        ErrorKind::NotADirectory => format!("`{path}` is no directory, or something above it is none"),
-        ErrorKind::AlreadyExists => format!("`{path}` exists already; choose another name, or `delete_file` it first"),
+        ErrorKind::NotADirectory => format!("`{path}` is not a directory, or a parent is not"),
+        ErrorKind::AlreadyExists => format!("`{path}` already exists; choose another name, or `delete_file` it first"),
         ErrorKind::DirectoryNotEmpty => format!("directory `{path}` is not empty; delete what is in it first"),
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-            format!("`{path}` was left as it was: there is no space left on its disk")
+            format!("`{path}` was not changed: no space left on its disk")
         }
         ErrorKind::PermissionDenied => format!("`{path}`: the system does not permit it"),
         _ => error.to_string(),

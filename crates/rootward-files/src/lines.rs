@@ -56,7 +56,7 @@ pub(crate) fn from(mut file: OpenFile, first: u64, count: u64, did: Did<'_>) -> 
     let lines = if begun { line } else { line - 1 };
     if first > 1 && first > lines {
         let path = Shown::new(file.path());
-        return Err(Failure::said(format!("`{path}` has {lines} lines; `offset` {first} lies behind the last")));
+        return Err(Failure::said(format!("`{path}` has {lines} lines; `offset` {first} is past the last line")));
     }
     finished(&file, encoding, kept)
 }
@@ -100,7 +100,7 @@ pub(crate) fn last(file: &OpenFile, count: u64, did: Did<'_>) -> Result<String, 
 
 /// The failure for a file that is not text.
 pub(crate) fn not_text(path: &Path) -> Failure {
-    Failure::said(format!("`{}` is no text; `read_media_file` gives its bytes", Shown::new(path)))
+    Failure::said(format!("`{}` is not text; `read_media_file` returns its bytes", Shown::new(path)))
 }
 
 fn encoding_of(file: &OpenFile, bytes: &[u8]) -> Result<Encoding, Failure> {

@@ -34,7 +34,7 @@ pub(crate) struct Patterns {
 impl Patterns {
     pub(crate) fn new(patterns: &[String], plain: Plain) -> Result<Patterns, Failure> {
         if patterns.len() > MOST {
-            return Err(Failure::Arguments(format!("{} patterns are too many: {MOST} is the limit", patterns.len())));
+            return Err(Failure::Arguments(format!("{} patterns are too many; the limit is {MOST}", patterns.len())));
         }
         let mut any = GlobSetBuilder::new();
         let mut unless = Vec::new();
@@ -66,7 +66,7 @@ fn add(set: &mut GlobSetBuilder, pattern: &str, plain: Plain) -> Result<(), Fail
     let shown = || Shown::new(pattern).to_string();
     if pattern.len() > LONGEST {
         return Err(Failure::Arguments(format!(
-            "a pattern of {} bytes is too long: {LONGEST} is the limit",
+            "a pattern of {} bytes is too long; the limit is {LONGEST}",
             pattern.len()
         )));
     }
@@ -91,7 +91,7 @@ fn add(set: &mut GlobSetBuilder, pattern: &str, plain: Plain) -> Result<(), Fail
         };
         added = added.and_then(|()| one(&everywhere));
     }
-    added.map_err(|error| Failure::Arguments(format!("`{}` is no pattern: {}", shown(), error.kind())))
+    added.map_err(|error| Failure::Arguments(format!("`{}` is not a valid pattern: {}", shown(), error.kind())))
 }
 
 /// Adds `/` to each negated character class: otherwise `globset` lets such a class match it.
@@ -195,8 +195,8 @@ mod tests {
             let told = Patterns::new(&patterns, Plain::There).map(drop).unwrap_err().to_string();
             assert!(told.contains(says), "{told}");
         };
-        check(vec!["[".to_owned()], "`[` is no pattern");
-        check(vec!["{a".to_owned()], "`{a` is no pattern");
+        check(vec!["[".to_owned()], "`[` is not a valid pattern");
+        check(vec!["{a".to_owned()], "`{a` is not a valid pattern");
         check(vec!["a".repeat(1001)], "a pattern of 1001 bytes is too long");
         check(vec!["a".to_owned(); 101], "101 patterns are too many");
         // Deep nesting must not overflow the stack.

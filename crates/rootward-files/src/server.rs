@@ -160,9 +160,9 @@ impl FileServer {
         let alike = names.map(|name| (strsim::jaro_winkler(&wanted, &name.to_lowercase()), name));
         match alike.max_by(|one, other| one.0.total_cmp(&other.0)) {
             Some((likeness, nearest)) if likeness >= ALIKE => {
-                format!("no tool is called `{name}`; did you mean `{nearest}`?")
+                format!("unknown tool `{name}`; did you mean `{nearest}`?")
             }
-            _ => format!("no tool is called `{name}`"),
+            _ => format!("unknown tool `{name}`"),
         }
     }
 }

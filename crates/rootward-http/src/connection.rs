@@ -80,7 +80,7 @@ where
     tokio::select! {
         ended = connection.as_mut() => {
             if let Err(error) = ended {
-                tracing::debug!(%error, "a connection broke");
+                tracing::debug!(%error, "a connection failed");
             }
         }
         // A client that does not read would not see the end of its stream.

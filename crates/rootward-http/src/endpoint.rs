@@ -148,7 +148,7 @@ async fn body<B>(front: &Front<B>, request: &mut Request<Incoming>) -> Result<By
         return Err(Rejection::refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, says));
     }
     if !media::accepts(headers, media::JSON) || !media::accepts(headers, media::EVENTS) {
-        let says = "`Accept` must have both `application/json` and `text/event-stream`";
+        let says = "`Accept` must include both `application/json` and `text/event-stream`";
         return Err(Rejection::refused(StatusCode::NOT_ACCEPTABLE, says));
     }
     incoming::read(request, &front.limits).await.map(event::in_one_line)

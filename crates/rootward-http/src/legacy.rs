@@ -216,7 +216,7 @@ fn open(
         StreamError::TooMany => {
             Rejection::later(StatusCode::TOO_MANY_REQUESTS, 1, "too many streams of this session are open")
         }
-        StreamError::SameId => Rejection::bad("a request with this id waits for its answer"),
+        StreamError::SameId => Rejection::bad("a request with this id is already waiting for its answer"),
     })?;
     Ok(SessionReader { session: Arc::clone(session), id })
 }
@@ -243,7 +243,7 @@ pub(crate) fn get<B: Backend>(
     connection: &Arc<Notify>,
 ) -> Result<Response<Body>, Rejection> {
     if !media::accepts(headers, media::EVENTS) {
-        return Err(Rejection::refused(StatusCode::NOT_ACCEPTABLE, "`Accept` must have `text/event-stream`"));
+        return Err(Rejection::refused(StatusCode::NOT_ACCEPTABLE, "`Accept` must include `text/event-stream`"));
     }
     let session = of_session(front, principal, headers)?;
     if front.is_draining() {

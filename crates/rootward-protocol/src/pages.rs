@@ -57,7 +57,7 @@ impl Pages {
             return Err(ListError::BrokenPages("a page has no list"));
         };
         if !entries.is_empty() && self.entries.ends_with(&entries) {
-            return Err(ListError::BrokenPages("a page came twice"));
+            return Err(ListError::BrokenPages("a page was sent twice"));
         }
         self.bytes += entries.iter().map(bytes_of).sum::<usize>();
         // SECURITY: the pages of one client must not exhaust the memory (test: pages_that_do_not_end)
@@ -73,7 +73,7 @@ impl Pages {
         };
         // SECURITY: a client whose list never ends must not keep the server asking (test: pages_that_do_not_end)
         if self.cursors.contains(&next) {
-            return Err(ListError::BrokenPages("a cursor came twice"));
+            return Err(ListError::BrokenPages("a cursor was sent twice"));
         }
         if self.cursors.len() + 1 >= MOST_PAGES {
             return Err(ListError::BrokenPages("too many pages"));
@@ -141,9 +141,12 @@ mod tests {
             assert_eq!(end, Some(Err(expect)));
         };
         let broken = ListError::BrokenPages;
-        check(vec![page(0..1, Some("a")), page(1..2, Some("a"))], broken("a cursor came twice"));
-        check(vec![page(0..1, Some("a")), page(1..2, Some("b")), page(2..3, Some("a"))], broken("a cursor came twice"));
-        check(vec![page(0..2, Some("a")), page(0..2, Some("b"))], broken("a page came twice"));
+        check(vec![page(0..1, Some("a")), page(1..2, Some("a"))], broken("a cursor was sent twice"));
+        check(
+            vec![page(0..1, Some("a")), page(1..2, Some("b")), page(2..3, Some("a"))],
+            broken("a cursor was sent twice"),
+        );
+        check(vec![page(0..2, Some("a")), page(0..2, Some("b"))], broken("a page was sent twice"));
         check((0..MOST_PAGES).map(|turn| page(0..0, Some(&turn.to_string()))).collect(), broken("too many pages"));
         check((0..9).map(|turn| page(turn * 2000..(turn + 1) * 2000, Some(&turn.to_string()))).collect(), {
             ListError::TooMany(12_000)

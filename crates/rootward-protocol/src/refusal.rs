@@ -170,7 +170,7 @@ fn without_any(why: Why) -> &'static str {
     match why {
         Why::Unheard => "the client has not answered yet",
         Why::Client | Why::ByMode(_) | Why::Unusable => "none of the client's roots can be used",
-        Why::OutsideCeiling => "the client's roots lie outside the ceiling",
+        Why::OutsideCeiling => "the client's roots are outside the ceiling",
         Why::Ceiling => "the client shared no directories, and none of the operator's can be used",
         Why::Saved => "the client shared no directories, and none of the saved ones can be used",
         Why::Fallback => "the client shared no directories, and the fallback directory cannot be used",
@@ -244,7 +244,7 @@ mod tests {
         check(Why::NobodyNamed, way, "this client shared no directories; name one with `--root DIR`");
         check(Why::Revoked, way, "there are no roots, because the client took its roots back");
         check(Why::Unusable, way, "there are no roots, because none of the client's roots can be used");
-        check(Why::OutsideCeiling, way, "there are no roots, because the client's roots lie outside the ceiling");
+        check(Why::OutsideCeiling, way, "there are no roots, because the client's roots are outside the ceiling");
         check(
             Why::Fallback,
             way,

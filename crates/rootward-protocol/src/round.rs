@@ -50,7 +50,7 @@ impl Said {
     #[must_use]
     pub fn heard(self, answer: Option<Value>, paging: Paging) -> Said {
         let Said::Asked(mut pages) = self else { return self };
-        let Some(page) = answer else { return Said::Failed("the call came again without them".to_owned()) };
+        let Some(page) = answer else { return Said::Failed("the call was repeated without them".to_owned()) };
         match pages.add(page) {
             Ok(Turned::Whole(list)) => Said::List(list),
             Ok(Turned::Next) if paging == Paging::Declared => Said::Asked(pages),

@@ -103,8 +103,8 @@ impl fmt::Display for Because {
             Because::Added => "allowed by a flag or the settings",
             Because::System => "the system",
             Because::Needed(why) => return why.fmt(f),
-            Because::Private => "a directory of its own",
-            Because::Home => "a home of its own that lasts",
+            Because::Private => "its own directory",
+            Because::Home => "its own home, kept for the next start",
             Because::Cache => "packages that it fetches",
             Because::Package => "the package",
         })

@@ -99,7 +99,7 @@ impl RootsResource {
     pub(crate) fn unknown(self, uri: &str, error: ErrorData) -> ErrorData {
         if self == RootsResource::Offered && error.code == ErrorCode::METHOD_NOT_FOUND {
             let uri = shown(uri, LONGEST_SHOWN);
-            return ErrorData::resource_not_found(format!("there is no resource `{uri}`"), None);
+            return ErrorData::resource_not_found(format!("no such resource: `{uri}`"), None);
         }
         error
     }

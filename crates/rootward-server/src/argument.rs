@@ -120,7 +120,7 @@ pub use rootward_macros::require_within_roots;
 /// Types that [`require_within_roots`] can check: `str`, `String`, `Path`, `PathBuf`, `OsStr` and `OsString`; also
 /// references, options, vectors and slices of these.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no path that `require_within_roots` can check",
+    message = "`{Self}` is not a path that `require_within_roots` can check",
     label = "not a path",
     note = "it checks strings, paths, and options, vectors and slices of them; of a struct, name the field: `request.path`"
 )]

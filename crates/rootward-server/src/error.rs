@@ -19,7 +19,7 @@ pub enum PathError {
     /// The call does not run within a roots service.
     #[error(
         "no call with roots is running here: serve `RootsService::install(handler)` in place of the handler; in a task that a \
-         call spawned, use what was taken before (`roots().await`) and moved in"
+         call spawned, take the roots (`roots().await`) before it starts and move them in"
     )]
     NotInstalled,
     /// The roots are not known yet.

@@ -85,7 +85,7 @@ impl<I, O> Exchange<I, O> {
 pub(crate) fn too_long(message: &IdFinder) -> Option<Read> {
     let awaited: Awaited = message.awaited();
     let id = serde_json::from_str(awaited.id()?).ok();
-    let sentence = format!("the message is longer than {LONGEST} bytes, the most that is taken; send less at a time");
+    let sentence = format!("the message is longer than {LONGEST} bytes, which is the limit; send less at a time");
     Some(Read::Wrong(id, ErrorData::invalid_request(sentence, None)))
 }
 
@@ -107,7 +107,7 @@ pub(crate) fn read(text: &[u8]) -> Option<Read> {
         return Some(Read::Wrong(None, ErrorData::parse_error(format!("not JSON: {error}"), None)));
     }
     let Ok(Value::Object(members)) = serde_json::from_slice(text) else {
-        return Some(Read::Wrong(None, ErrorData::invalid_request("a message is a JSON object", None)));
+        return Some(Read::Wrong(None, ErrorData::invalid_request("a message must be a JSON object", None)));
     };
     let id = members.get("id").and_then(|id| RequestId::deserialize(id).ok());
     match (members.contains_key("method"), members.contains_key("id")) {

@@ -29,7 +29,7 @@ pub enum SessionError {
     #[error("the client did not begin a session")]
     NotBegun(#[source] Box<ServerInitializeError>),
     /// The session was aborted.
-    #[error("the session broke off")]
+    #[error("the session ended unexpectedly")]
     BrokenOff(#[source] JoinError),
 }
 

@@ -526,7 +526,7 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
     ) -> Result<CustomResult, ErrorData> {
         if wire::is_known_request(&request.method) {
             // rmcp treats a known request with invalid params as an unknown request.
-            return Err(ErrorData::invalid_params(format!("`params` are not those of `{}`", request.method), None));
+            return Err(ErrorData::invalid_params(format!("invalid `params` for `{}`", request.method), None));
         }
         self.handler.on_custom_request(request, context).await
     }

@@ -455,7 +455,7 @@ impl Session {
                 return;
             };
             // The client may be gone.
-            let _ = handle.cancel(Some("the answer is not awaited any more".to_owned())).await;
+            let _ = handle.cancel(Some("the answer is no longer needed".to_owned())).await;
         }
     }
 

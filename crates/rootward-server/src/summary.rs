@@ -17,7 +17,7 @@ use crate::roots::Roots;
 pub const ROOTS_URI: &str = "rootward://roots";
 
 /// A sentence for a server's instructions.
-pub const ROOTS_SENTENCE: &str = "File paths must lie in the roots, the directories that the user shares with this server: \
+pub const ROOTS_SENTENCE: &str = "File paths must be in the roots, the directories that the user shares with this server: \
                                   a path outside them is refused. The resource `rootward://roots` lists them.";
 
 /// The current roots. Serializes to the answer of `get-roots`.

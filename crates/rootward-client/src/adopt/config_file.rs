@@ -57,7 +57,7 @@ pub enum FileError {
     #[error("{0}")]
     Refused(String),
     /// It was changed after it was read.
-    #[error("it was changed by somebody else meanwhile")]
+    #[error("it was changed by another program")]
     Changed,
     /// Its text is damaged.
     #[error("{0}")]

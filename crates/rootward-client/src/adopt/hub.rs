@@ -82,7 +82,7 @@ impl AdoptedHub {
         };
         match (is_hub, is_table(form, &self.table), self.file.is_absolute()) {
             (true, true, true) => Ok(()),
-            (false, ..) => Err(RecordError::Foreign("its words are not those of `rootward hub`")),
+            (false, ..) => Err(RecordError::Foreign("its arguments are not those of `rootward hub`")),
             (_, false, _) => Err(RecordError::Foreign("its place has no servers")),
             (.., false) => Err(RecordError::Foreign("its configuration has no absolute path")),
         }
@@ -118,8 +118,7 @@ pub fn plan_hub(
         let own = with_own_command(&server, form, &document);
         let verdict = match judge(&own, form.client(), holder, terms.caller) {
             Verdict::Wrap(_) if with_hub.contains(&table_of(form, &own)) => {
-                let why =
-                    "a hub is there already: add the server to its configuration, or take the hub out first (`--undo`)";
+                let why = "the file already has a hub: add the server to its configuration, or remove the hub first (`--undo`)";
                 Verdict::NotWrapped(NotWrapped::NotByHub(why.to_owned()))
             }
             Verdict::Wrap(_) => match moved(form, holder, &top, &own, &mut moving, terms) {
@@ -194,14 +193,15 @@ fn moved<'n>(
     edit::taken(form, terms.bare, &table, &names).map_err(|error| error.to_string())?;
     let entry = table.iter().chain(&names).try_fold(top, |node, key| node.get(key)).ok_or(NOWHERE)?;
     if form == Form::VsCode && top.get("sandbox").is_some() {
-        return Err("`sandbox` beside `servers` counts for it, and would not any more".to_owned());
+        return Err("`sandbox` beside `servers` applies to it, and would no longer apply".to_owned());
     }
     if form == Form::Gemini && top.get("mcp").is_some_and(|mcp| mcp.get("allowed").is_some()) {
         return Err("`mcp.allowed` names the servers that may run, and the hub is not among them".to_owned());
     }
     if form.client() == Client::Codex && usual_roots(server, form.client()).is_empty() {
         return Err(
-            "it has directories of its own, and the hub has the project: `rootward adopt` holds it alone".to_owned()
+            "it sets its own directories, but the hub uses the project's: `rootward adopt` wraps it separately"
+                .to_owned(),
         );
     }
     let hub_entry = hub_entry(form, holder, entry, server, line)?;

@@ -119,10 +119,10 @@ fn servers_that_the_hub_cannot_run_stay() {
     cursor(r#""a": {"command": "x", "cwd": "src"}"#, "its `cwd` is a relative path");
     cursor(r#""a": {"command": "refused"}"#, "the hub refuses it");
     cursor(r#""a": {"command": "x"}, "a": {"command": "y"}"#, "duplicate key `a`");
-    cursor(r#""h": {"command": "rootward", "args": ["hub"]}, "a": {"command": "x"}"#, "a hub is there already");
+    cursor(r#""h": {"command": "rootward", "args": ["hub"]}, "a": {"command": "x"}"#, "the file already has a hub");
     check(Form::VsCode, r#"{"sandbox": {}, "servers": {"a": {"command": "x"}}}"#, "`sandbox` beside `servers`");
     check(Form::Gemini, r#"{"mcp": {"allowed": ["a"]}, "mcpServers": {"a": {"command": "x"}}}"#, "`mcp.allowed`");
-    check(Form::Codex, "[mcp_servers.a]\ncommand = 'x'\ncwd = '/srv'\n", "it has directories of its own");
+    check(Form::Codex, "[mcp_servers.a]\ncommand = 'x'\ncwd = '/srv'\n", "it sets its own directories");
     check(Form::Codex, "mcp_servers = { a = { command = 'x' } }\n", "not in a table of their own");
     // The others still move.
     let text = r#"{"mcpServers": {"a": {"command": "refused"}, "b": {"command": "x"}, "c": {"command": "docker"}}}"#;

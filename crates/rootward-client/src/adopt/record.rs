@@ -49,7 +49,7 @@ pub enum RecordError {
     #[error("it is damaged: {0}")]
     Damaged(String),
     /// Another version of Rootward wrote it.
-    #[error("it has version {0}, which this program does not know")]
+    #[error("it has version {0}, which this program does not support")]
     Version(u32),
     /// It contains something that Rootward never writes.
     #[error("it is not a record of Rootward's: {0}")]
@@ -90,7 +90,7 @@ impl Record {
             return Err(RecordError::Foreign("its path is not absolute"));
         }
         if kept.written.len() != 64 || !kept.written.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-            return Err(RecordError::Foreign("its hash is not a hash"));
+            return Err(RecordError::Foreign("its hash is malformed"));
         }
         // SECURITY: undoing removes only what Rootward put in: a planted record must not edit other words
         // (test: a_planted_record_edits_nothing)
@@ -142,7 +142,7 @@ impl Adopted {
         let is_place = self.place.split_last().is_some_and(|(_, table)| is_table(form, table));
         match (is_wrap, is_place, self.words.is_empty()) {
             (true, true, false) => Ok(()),
-            (false, ..) => Err(RecordError::Foreign("its words are not those of `rootward wrap`")),
+            (false, ..) => Err(RecordError::Foreign("its arguments are not those of `rootward wrap`")),
             (_, false, _) => Err(RecordError::Foreign("its place has no server")),
             (.., true) => Err(RecordError::Foreign("its command is empty")),
         }

@@ -246,7 +246,7 @@ fn saved_ambient(path: &Path) -> Result<Option<SavedRecord>, ShelfError> {
     // SECURITY: a record is only valid for the file whose hash is its name: a copy of it must not apply to another
     // (test: records_that_are_not_used)
     if path.file_stem() != Some(OsStr::new(&Record::name_for(&record.file))) {
-        return Err(refused(RecordError::Foreign("its name is that of another file's")));
+        return Err(refused(RecordError::Foreign("its name belongs to another file")));
     }
     Ok(Some(SavedRecord { record, backup: read(&path.with_extension("backup"))? }))
 }

@@ -224,8 +224,8 @@ fn entries_that_are_not_understood_are_left_alone() {
         says,
         [
             "server `empty`: `command` is empty",
-            "server `number`: `env.A` is a string, not a number",
-            "server `list`: `args` is a list, not a string"
+            "server `number`: `env.A` must be a string, not a number",
+            "server `list`: `args` must be a list, not a string"
         ]
     );
 }

@@ -28,7 +28,7 @@ impl ChoiceChanges<'_> {
 
 /// The store has changed since the choice was made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-#[error("another program changed the saved roots meanwhile")]
+#[error("another program changed the saved roots")]
 pub struct ChangedMeanwhile;
 
 impl Choices {

@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn directories_of_file_servers() {
-        const GIVEN: &str = "the file server is given it";
+        const GIVEN: &str = "passed to the file server";
         check(
             &[
                 "npx",
@@ -275,17 +275,17 @@ mod tests {
         const ARGUMENT: &str = "an argument that is a path";
         check(
             &["uvx", "mcp-server-git", "--repository", "/home/me/app"],
-            &[("/home/me/app", "given as `--repository`")],
+            &[("/home/me/app", "passed as `--repository`")],
         );
-        check(&["serena", "--allowed-dir=~/src"], &[("/home/me/src", "given as `--allowed-dir`")]);
+        check(&["serena", "--allowed-dir=~/src"], &[("/home/me/src", "passed as `--allowed-dir`")]);
         check(&["node", "/srv/server/index.js", "/home/me/app"], &[("/home/me/app", ARGUMENT)]);
         check(&["node", "/srv/server", "/home/me/app"], &[("/home/me/app", ARGUMENT)]);
         check(&["uv", "--directory", "/srv/server", "run", "server"], &[]);
         check(
             &["uv", "run", "--project", "/srv/server", "server", "--project", "/home/me/app"],
-            &[("/home/me/app", "given as `--project`")],
+            &[("/home/me/app", "passed as `--project`")],
         );
-        check(&["uv", "run", "server", "--root", "${userHome}/x"], &[("/home/me/x", "given as `--root`")]);
+        check(&["uv", "run", "server", "--root", "${userHome}/x"], &[("/home/me/x", "passed as `--root`")]);
         check(&["thing", "--config", "/etc/thing"], &[]);
         check(&["thing", "/etc/thing.json", "/srv/.hidden"], &[("/srv/.hidden", ARGUMENT)]);
         check(&["thing", "--cache-dir", "/var/cache/x"], &[]);

@@ -133,7 +133,7 @@ fn one(
     around: &FileContext,
 ) -> Result<Server, Noted> {
     if !matches!(node.value, Value::Table(_)) {
-        return Err(reader.note(node.at, format!("{within} is a table, not {}", node.kind())));
+        return Err(reader.note(node.at, format!("{within} must be a table, not {}", node.kind())));
     }
     let off =
         reader.truth(node, within, "enabled")? == Some(false) || reader.truth(node, within, "disabled")? == Some(true);
@@ -184,8 +184,10 @@ fn transport(reader: &mut Reader<'_>, node: &Node, within: &str, dialect: Dialec
         (None, None) => Err(reader.note(node.at, format!("{within} has neither `command` nor `url`"))),
         _ => {
             let kind = kind.unwrap_or_default();
-            Err(reader
-                .note(node.at, format!("{within}: `type` is `{}`, which does not fit the rest", Shown::new(&kind))))
+            Err(reader.note(
+                node.at,
+                format!("{within}: `type` is `{}`, which does not match the other keys", Shown::new(&kind)),
+            ))
         }
     }
 }

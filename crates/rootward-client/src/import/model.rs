@@ -258,8 +258,8 @@ pub enum SuggestedBy {
 impl fmt::Display for SuggestedBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            SuggestedBy::FileServer => f.write_str("the file server is given it"),
-            SuggestedBy::Option(name) => write!(f, "given as `{}`", rootward_core::Shown::new(name)),
+            SuggestedBy::FileServer => f.write_str("passed to the file server"),
+            SuggestedBy::Option(name) => write!(f, "passed as `{}`", rootward_core::Shown::new(name)),
             SuggestedBy::Argument => f.write_str("an argument that is a path"),
             SuggestedBy::Mount => f.write_str("mounted into the container"),
             SuggestedBy::WorkingDirectory => f.write_str("where it is started"),

@@ -44,7 +44,7 @@ impl Node {
             Value::Table(_) => "a table",
             Value::List(_) => "a list",
             Value::Text(_) => "a string",
-            Value::Truth(_) => "`true` or `false`",
+            Value::Truth(_) => "a boolean",
             Value::Number(_) => "a number",
             Value::Null => "`null`",
             Value::Date => "a date",

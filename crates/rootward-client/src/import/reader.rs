@@ -86,7 +86,7 @@ impl<'t> Reader<'t> {
         match node.get(key).map(|node| (node, &node.value)) {
             None => Ok(None),
             Some((node, Value::Text(text))) if text.contains('\0') => {
-                Err(self.note(node.at, format!("{within}: `{key}` has a null byte in it")))
+                Err(self.note(node.at, format!("{within}: `{key}` contains a NUL byte")))
             }
             Some((_, Value::Text(text))) => Ok(Some(text.clone())),
             Some((other, _)) => Err(self.note(other.at, format!("{within}: {}", expected(key, "a string", other)))),
@@ -97,9 +97,7 @@ impl<'t> Reader<'t> {
         match node.get(key).map(|node| (node, &node.value)) {
             None => Ok(None),
             Some((_, Value::Truth(truth))) => Ok(Some(*truth)),
-            Some((other, _)) => {
-                Err(self.note(other.at, format!("{within}: {}", expected(key, "`true` or `false`", other))))
-            }
+            Some((other, _)) => Err(self.note(other.at, format!("{within}: {}", expected(key, "a boolean", other)))),
         }
     }
 
@@ -117,10 +115,10 @@ impl<'t> Reader<'t> {
             match &one.value {
                 Value::Text(text) if !text.contains('\0') => texts.push(text.clone()),
                 Value::Text(_) => {
-                    return Err(self.note(one.at, format!("{within}: `{key}` has a null byte in it")));
+                    return Err(self.note(one.at, format!("{within}: `{key}` contains a NUL byte")));
                 }
                 _ => {
-                    let says = format!("{within}: `{key}` is a list of strings, and has {} in it", one.kind());
+                    let says = format!("{within}: `{key}` must be a list of strings, but contains {}", one.kind());
                     return Err(self.note(one.at, says));
                 }
             }
@@ -144,7 +142,7 @@ impl<'t> Reader<'t> {
         let mut names = Vec::with_capacity(list.len());
         for one in list {
             let Some(name) = name(one) else {
-                let says = format!("{within}: `{key}` is a list of names, and has {} in it", one.kind());
+                let says = format!("{within}: `{key}` must be a list of names, but contains {}", one.kind());
                 return Err(self.note(one.at, says));
             };
             names.push(name);
@@ -187,5 +185,5 @@ impl<'t> Reader<'t> {
 }
 
 fn expected(key: &str, what: &str, found: &Node) -> String {
-    format!("`{}` is {what}, not {}", Shown::new(key), found.kind())
+    format!("`{}` must be {what}, not {}", Shown::new(key), found.kind())
 }

@@ -77,18 +77,18 @@ fn entries_that_are_not_understood_are_reported_and_the_rest_is_read() {
         twice [user]
           last [] in None
           [] None
-        ! line 2, column 44: server `number`: `args` is a list of strings, and has a number in it
-        ! line 3, column 23: server `list`: `command` is a string, not a list
+        ! line 2, column 44: server `number`: `args` must be a list of strings, but contains a number
+        ! line 3, column 23: server `list`: `command` must be a string, not a list
         ! line 4, column 11: server `both` has both `command` and `url`
         ! line 5, column 14: server `neither` has neither `command` nor `url`
-        ! line 6, column 13: server `socket`: `type` is `ws`, which does not fit the rest
-        ! line 7, column 12: server `mixed`: `type` is `http`, which does not fit the rest
-        ! line 8, column 11: server `text` is a table, not a string
+        ! line 6, column 13: server `socket`: `type` is `ws`, which does not match the other keys
+        ! line 7, column 12: server `mixed`: `type` is `http`, which does not match the other keys
+        ! line 8, column 11: server `text` must be a table, not a string
         ! line 9, column 12: server `empty`: `command` is empty
-        ! line 10, column 43: server `env`: `env.PORT` is a string, not a number
-        ! line 12, column 23: server `zero`: `command` has a null byte in it
-        ! line 13, column 42: server `switch`: `disabled` is `true` or `false`, not a string
-        ! line 14, column 16: server `\u{1b}[2J` is a table, not a number
+        ! line 10, column 43: server `env`: `env.PORT` must be a string, not a number
+        ! line 12, column 23: server `zero`: `command` contains a NUL byte
+        ! line 13, column 42: server `switch`: `disabled` must be a boolean, not a string
+        ! line 14, column 16: server `\u{1b}[2J` must be a table, not a number
         ! line 16, column 12: duplicate key: server `twice`; the last one counts
         ",
     );
@@ -97,8 +97,8 @@ fn entries_that_are_not_understood_are_reported_and_the_rest_is_read() {
         None,
         "{\"mcpServers\": [], \"projects\": 1}",
         r"
-        ! line 1, column 16: `mcpServers` is a table, not a list
-        ! line 1, column 32: `projects` is a table, not a number
+        ! line 1, column 16: `mcpServers` must be a table, not a list
+        ! line 1, column 32: `projects` must be a table, not a number
         ",
     );
     for nothing in ["", " \n", "{}", "[]", "null", "// nothing", "{\"mcpServers\": {}}"] {

@@ -34,7 +34,7 @@ fn state_of_claude_code() {
         db [/home/me/app]
           uvx ["mcp-db", "--dir", "${HOME}/db"] in None
           [] None
-          root ${HOME}/db = /home/me/db (read, write, delete): given as `--dir`
+          root ${HOME}/db = /home/me/db (read, write, delete): passed as `--dir`
         old [/home/me/app] off
           old-server [] in None
           [] None
@@ -53,7 +53,7 @@ fn projects_of_claude_code() {
         files [/p]
           npx ["-y", "@modelcontextprotocol/server-filesystem", "${WHERE:-/srv}"] in None
           [] None
-          root ${WHERE:-/srv} = ? (read, write, delete): the file server is given it
+          root ${WHERE:-/srv} = ? (read, write, delete): passed to the file server
         "#,
     );
     let settings = r#"{"permissions": {"allow": ["Bash(ls)"], "additionalDirectories": ["../docs/", "~/notes", "/srv/x", ".", "C:\\x", "/srv/x"]}}"#;
@@ -93,8 +93,8 @@ fn claude_desktop() {
         filesystem [user]
           npx ["-y", "@modelcontextprotocol/server-filesystem", "/home/me/src", "${HOME}/x"] in None
           [("API_KEY", "abc"), ("DEBUG", "")] None
-          root /home/me/src = /home/me/src (read, write, delete): the file server is given it
-          root ${HOME}/x = ? (read, write, delete): the file server is given it
+          root /home/me/src = /home/me/src (read, write, delete): passed to the file server
+          root ${HOME}/x = ? (read, write, delete): passed to the file server
         "#,
     );
 }
@@ -114,7 +114,7 @@ fn cursor() {
         py [/p]
           python ["${workspaceFolder}/tools/server.py", "--root", "${workspaceFolder}/data"] in None
           [("K", "${env:K}")] Some(".env")
-          root ${workspaceFolder}/data = /p/data (read, write, delete): given as `--root`
+          root ${workspaceFolder}/data = /p/data (read, write, delete): passed as `--root`
         far [/p] off
           http://localhost:3000/sse [("X-Key", "${env:K}")]
         "#,
@@ -182,7 +182,7 @@ trust_level = "untrusted"
           npx ["-y", "mcp-server-filesystem", "/home/me/src"] in Some("/home/me")
           [("TOKEN", "abc")] None
           root /home/me = /home/me (read, write, delete): where it is started
-          root /home/me/src = /home/me/src (read, write, delete): the file server is given it
+          root /home/me/src = /home/me/src (read, write, delete): passed to the file server
         alpha [user] off
           https://example.com/mcp [("X", "y")]
         root /home/me/.pyenv/shims = /home/me/.pyenv/shims (read, write, delete): in `sandbox_workspace_write.writable_roots`
@@ -215,7 +215,7 @@ fn gemini_cli() {
           npx ["-y", "mcp-server-filesystem", "${HOME}/src"] in Some("./x")
           [("KEY", "$KEY")] None
           root ./x = ? (read, write, delete): where it is started
-          root ${HOME}/src = /home/me/src (read, write, delete): the file server is given it
+          root ${HOME}/src = /home/me/src (read, write, delete): passed to the file server
         web [/p]
           https://example.com/mcp []
         old [/p] off
@@ -247,16 +247,16 @@ fn opencode() {
         files [user] off
           npx ["-y", "mcp-server-filesystem", "/srv", "{env:WHERE}"] in None
           [("A", "{env:A}")] None
-          root /srv = /srv (read, write, delete): the file server is given it
-          root {env:WHERE} = ? (read, write, delete): the file server is given it
+          root /srv = /srv (read, write, delete): passed to the file server
+          root {env:WHERE} = ? (read, write, delete): passed to the file server
         alone [user]
           server [] in None
           [] None
         web [user]
           https://example.com [("X", "y")]
-        ! line 7, column 50: server `text`: `command` is a list, not a string
+        ! line 7, column 50: server `text`: `command` must be a list, not a string
         ! line 8, column 22: server `empty`: `command` is empty
-        ! line 9, column 22: server `other`: `type` is `stdio`, which does not fit the rest
+        ! line 9, column 22: server `other`: `type` is `stdio`, which does not match the other keys
         ! line 10, column 25: server `override` has neither `command` nor `url`
         "#,
     );
@@ -303,7 +303,7 @@ fn zed() {
         new [/p] off
           uvx ["mcp-server-git", "--repository", "/srv/app"] in None
           [("A", "b")] None
-          root /srv/app = /srv/app (read, write, delete): given as `--repository`
+          root /srv/app = /srv/app (read, write, delete): passed as `--repository`
         old [/p]
           server ["--stdio"] in None
           [("C", "d")] None
@@ -327,6 +327,6 @@ fn variables_that_codex_passes_on() {
     let found = parse(Form::Codex, &text.replace("'A'", "7"), &around(None)).unwrap();
     assert_eq!(
         found.not_understood[0].to_string(),
-        "line 3, column 13: server `a`: `env_vars` is a list of names, and has a number in it"
+        "line 3, column 13: server `a`: `env_vars` must be a list of names, but contains a number"
     );
 }

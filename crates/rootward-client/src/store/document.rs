@@ -9,7 +9,7 @@ use super::reading::{self, Unread, VERSION};
 use super::saved::{Audience, Insistence, Kept, Restrict, SavedRoot, YesOnRecord};
 
 /// The beginning of a file that Rootward creates.
-const HEADER: &str = "# What is shared, as `rootward roots` keeps it. It may be edited by hand.\n";
+const HEADER: &str = "# Shared directories, saved by `rootward roots`. You may edit this file.\n";
 
 /// `roots.toml` as an editable document. Positions are indexes into [`Kept::roots`].
 #[derive(Clone, Debug)]

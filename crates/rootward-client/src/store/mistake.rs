@@ -43,11 +43,11 @@ fn in_our_words(says: &str) -> String {
     let of_type = says.strip_prefix("invalid type: ").or_else(|| says.strip_prefix("invalid value: "));
     if let Some((found, expected)) = of_type.and_then(|rest| rest.rsplit_once(", expected ")) {
         let expected = match expected {
-            "a boolean" => "`true` or `false`",
+            "a boolean" => "a boolean",
             "a sequence" => "a list",
             "a string" => "a string",
             "a TOML datetime" => "a date and time",
-            "u64" | "i64" => "a whole number",
+            "u64" | "i64" => "an integer",
             _ => "a table",
         };
         let found = match found {
@@ -55,7 +55,7 @@ fn in_our_words(says: &str) -> String {
             "map" => "a table".to_owned(),
             other => other.replace('"', "`"),
         };
-        return format!("{expected} is expected, not {found}");
+        return format!("expected {expected}, found {found}");
     }
     let known = [("unknown field", "unknown key"), ("missing field", "missing key")];
     let known = known.iter().find_map(|(theirs, ours)| Some(format!("{ours}{}", says.strip_prefix(theirs)?)));

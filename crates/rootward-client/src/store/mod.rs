@@ -96,7 +96,7 @@ pub enum StoreError {
         mistake: Mistake,
     },
     /// It was written by a newer version.
-    #[error("saved roots `{}` are of version {version}, and this program knows version 1 only", Shown::new(.file))]
+    #[error("saved roots `{}` have version {version}; this program supports only version 1", Shown::new(.file))]
     Newer {
         /// The file.
         file: PathBuf,
@@ -123,7 +123,7 @@ pub enum StoreError {
     #[error("not saved: {}", .0.says)]
     Unreadable(Mistake),
     /// The change cannot be recorded, so it was not made.
-    #[error("saved roots are not changed: the change cannot be put on record")]
+    #[error("saved roots were not changed: the change could not be recorded")]
     Record(#[source] io::Error),
 }
 

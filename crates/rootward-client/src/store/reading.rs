@@ -75,7 +75,7 @@ pub(super) fn read(text: &str, home: Option<&Path>) -> Result<Kept, Unread> {
     match version {
         Some(version) if *version.get_ref() > VERSION => return Err(Unread::Newer(*version.get_ref())),
         Some(version) if *version.get_ref() < VERSION => {
-            let says = format!("there is no version {} of this file", version.get_ref());
+            let says = format!("version {} of this file does not exist", version.get_ref());
             return Err(Mistake::at(text, Some(version.span()), says).into());
         }
         _ => {}
@@ -183,7 +183,7 @@ fn pattern(text: &str, home: Option<&Path>) -> Result<(PathBuf, Pattern), String
 }
 
 const NOT_WITH_PATTERN: &str =
-    "name a directory by its `path` to force or restrict it; `restrict` of the settings holds for all";
+    "name a directory by its `path` to force or restrict it; `restrict` in the settings applies to all";
 
 const NO_ACCESS: &str = "expected `ro`, `rw`, `rw-nodelete`, `rwx`, `none`, or words such as `read, write`";
 
@@ -311,8 +311,8 @@ mod tests {
             assert!(mistake.says.contains(says), "{text}: {}", mistake.says);
         };
         let root = |rest: &str| format!("version = 1\n[[root]]\n{rest}");
-        check("version = 0", 1, 11, "there is no version 0");
-        check("version = 'x'", 1, 11, "a whole number is expected, not string `x`");
+        check("version = 0", 1, 11, "version 0 of this file does not exist");
+        check("version = 'x'", 1, 11, "expected an integer, found string `x`");
         check("[[root]]\npath = '/a'", 1, 1, "missing key `version`");
         check(&root("name = 'x'"), 2, 1, "missing key `path`");
         check(&root("path = 'src'"), 3, 8, "`src` (not an absolute path)");
@@ -323,7 +323,7 @@ mod tests {
         check(&root("path = '/a'\nacces = 'ro'"), 4, 1, "unknown key `acces`, expected one of `path`");
         check(&root("path = '/a'\nname = ''"), 4, 8, "without letters");
         check(&root("path = '/a'\nname = \"a\\u001b\""), 4, 8, "cannot be shown");
-        check(&root("path = '/a'\nfor = 'git'"), 4, 7, "a list is expected, not string `git`");
+        check(&root("path = '/a'\nfor = 'git'"), 4, 7, "expected a list, found string `git`");
         check(&root("path = '/a'\nfor = ['']"), 4, 8, "without letters");
         check(&root("path = '/a'\nrestrict = [{ pattern = 'a[' }]"), 4, 25, "`a[` (");
         check(&root("path = '/a'\nrestrict = [{ pattern = '/' }]"), 4, 25, "matches nothing");
@@ -333,7 +333,7 @@ mod tests {
             10,
             "expected `all` or `writing`",
         );
-        check(&root("path = '/a'\nforced = 'yes'"), 4, 10, "`true` or `false` is expected");
+        check(&root("path = '/a'\nforced = 'yes'"), 4, 10, "expected a boolean");
         check(&root("path = '/a'\nyes = 2026-01-02"), 4, 7, "not a date and time in UTC");
         check(&root("path = '/a'\n# ä\npath = '/b'"), 5, 1, "duplicate key");
         check("version = 1\n[[root", 2, 7, "");

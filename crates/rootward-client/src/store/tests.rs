@@ -89,7 +89,7 @@ fn a_new_file() {
     };
     let root = root.given(&stage.record());
     stage.edit(|document| document.add(&root)).unwrap();
-    let expect = "# What is shared, as `rootward roots` keeps it. It may be edited by hand.
+    let expect = "# Shared directories, saved by `rootward roots`. You may edit this file.
 version = 1
 
 [[root]]
@@ -178,8 +178,8 @@ fn a_damaged_file_is_reported_and_left_alone() {
         assert!(stage.edit(|_| called = true).is_err());
         assert!(!called && stage.text() == text && stage.events().is_empty());
     };
-    check("version = 1\n[[root]]\npath = 7\n", "roots.toml`, line 3, column 8: a string is expected, not integer `7`");
-    check("version = 3\n[[x]]", "roots.toml` are of version 3, and this program knows version 1 only");
+    check("version = 1\n[[root]]\npath = 7\n", "roots.toml`, line 3, column 8: expected a string, found integer `7`");
+    check("version = 3\n[[x]]", "roots.toml` have version 3; this program supports only version 1");
 }
 
 #[test]

@@ -28,7 +28,7 @@ impl Grant {
         os::make_directory(&parent, name).map_err(|error| self.failed(error))
     }
 
-    /// Creates the directory and its missing parents. Succeeds if it exists already.
+    /// Creates the directory and its missing parents. Succeeds if it already exists.
     pub fn create_directory_all(&self) -> Result<(), GrantError> {
         self.need(Access::WRITE)?;
         self.not_a_file_root()?;

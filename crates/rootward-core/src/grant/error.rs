@@ -23,7 +23,7 @@ pub enum GrantError {
         source: io::Error,
     },
     /// The file has changed since the caller read it.
-    #[error("`{}` was changed by somebody else meanwhile", Shown::new(path))]
+    #[error("`{}` was changed by another program", Shown::new(path))]
     Changed {
         /// The path concerned.
         path: PathBuf,

@@ -96,7 +96,7 @@ fn from_a_person() {
     check("dir:ro/", Ok(("/base/dir:ro", Access::READ_WRITE)));
     check("dir:", Ok(("/base/dir:", Access::READ_WRITE)));
     check("./:ro:ro", Ok(("/base/:ro", Access::READ)));
-    let add = "`:add` is not an access: use `:rw-nodelete`, or `";
+    let add = "`:add` is not an access suffix: use `:rw-nodelete`, or `";
     check("app:add", Err(&format!("{add}app:add:rw` for a directory with this name")));
     check("~/*:add", Err(&format!("{add}~/*:add:rw` for a directory with this name")));
     check("app:add:rw", Ok(("/base/app:add", Access::READ_WRITE)));

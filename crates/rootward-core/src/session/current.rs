@@ -127,7 +127,7 @@ impl fmt::Display for Why {
             Why::ByMode(Mode::Narrow) => "the client's roots within the ceiling",
             Why::ByMode(Mode::Replace) => "the client's roots, whatever the ceiling",
             Why::ByMode(Mode::Union) => "the client's roots and the ceiling",
-            Why::OutsideCeiling => "nothing: the client's roots lie outside the ceiling",
+            Why::OutsideCeiling => "nothing: the client's roots are outside the ceiling",
             Why::Ceiling => "the ceiling, because the client names no roots",
             Why::Saved => "the saved roots, because neither client nor operator names any",
             Why::Fallback => {

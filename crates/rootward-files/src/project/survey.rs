@@ -69,10 +69,10 @@ impl Places {
             return Ok(Places { list: vec![place], more: false });
         }
         if roots.reach() == Reach::AllowAll {
-            return Err(Failure::said("no roots are set, so there is no project to look at; name one as `path`"));
+            return Err(Failure::said("no roots are set, so there is no project to analyze; name one as `path`"));
         }
         if roots.list().is_empty() {
-            return Err(Failure::said("nothing is shared at the moment; `get-roots` tells why"));
+            return Err(Failure::said("nothing is shared at the moment; `get-roots` shows why"));
         }
         let places = roots.list().iter().take(MOST_ROOTS).map(|placed| {
             let root = &placed.root;

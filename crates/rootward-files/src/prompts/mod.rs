@@ -65,7 +65,7 @@ pub(crate) async fn get(request: GetPromptRequestParams, call: &Call) -> Result<
     let messages = match request.name.as_str() {
         "summarize_project" => summarize_project::messages(path, call).await?,
         "review_change" => review_change::messages(path, text(&arguments, "intent")?, call).await?,
-        _ => return Err(ErrorData::invalid_params(format!("no prompt is called `{}`", request.name), None)),
+        _ => return Err(ErrorData::invalid_params(format!("unknown prompt `{}`", request.name), None)),
     };
     Ok(GetPromptResult::new(messages))
 }

@@ -22,8 +22,8 @@ const LONGEST_FILE: u64 = 64 << 10;
 const MOST_COMMANDS: usize = 10;
 
 const QUESTION: &str = "Review a change in this project. Find out what changed: run `git diff` and `git log` where a tool runs commands; \
-                        else read the files and ask me for the diff. Then tell, with file and line: what is wrong, what is not handled, \
-                        what is not tested, and what else has to change with it. Say so if it is right as it is.";
+                        else read the files and ask me for the diff. Then report, with file and line: what is wrong, what is not handled, \
+                        what is not tested, and what else has to change with it. Say so if it is correct as it is.";
 
 pub(super) async fn messages(
     path: Option<&str>,

@@ -20,7 +20,7 @@ const LONGEST_README: u64 = 32 << 10;
 const MOST_READMES: usize = 3;
 
 const QUESTION: &str = "Summarize this project for somebody who is about to work on it: what it does, how it is laid out, where its \
-                        programs start, and how to build and test it. Read more files where the following does not suffice, and say \
+                        programs start, and how to build and test it. Read more files where the following is not enough, and say \
                         what you could not find out.";
 
 pub(super) async fn messages(path: Option<&str>, call: &Call) -> Result<Vec<PromptMessage>, ErrorData> {

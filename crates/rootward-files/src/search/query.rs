@@ -126,7 +126,7 @@ fn matcher(asked: &Asked<'_>) -> Result<RegexMatcher, Failure> {
         .build(pattern);
     built.map_err(|error| {
         let hint = match reading {
-            Reading::Expression => "; with `literal` it is searched for as it stands",
+            Reading::Expression => "; `literal` searches for it as plain text",
             Reading::Literal => "",
         };
         Failure::said(format!("`pattern` cannot be searched for: {error}{hint}"))
@@ -135,7 +135,9 @@ fn matcher(asked: &Asked<'_>) -> Result<RegexMatcher, Failure> {
 
 fn globs(globs: &[String]) -> Result<Override, Failure> {
     if globs.len() > MOST_GLOBS || globs.iter().map(String::len).sum::<usize>() > LONGEST_GLOBS {
-        return Err(Failure::said(format!("`glob` is too much: at most {MOST_GLOBS}, {LONGEST_GLOBS} bytes in all")));
+        return Err(Failure::said(format!(
+            "too many globs in `glob`: at most {MOST_GLOBS}, {LONGEST_GLOBS} bytes in total"
+        )));
     }
     // Paths are relative to the top of the search, so there is no prefix to strip.
     let mut builder = OverrideBuilder::new(".");

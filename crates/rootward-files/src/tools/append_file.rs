@@ -43,7 +43,7 @@ impl FileTool for AppendFile {
 fn failed(error: GrantError) -> Failure {
     match &error {
         GrantError::Io { path, source } if source.kind() == ErrorKind::WriteZero => Failure::said(format!(
-            "only a part of the text was added to `{}`: {source}; `read_text_file` with `tail` shows how it ends",
+            "only part of the text was added to `{}`: {source}; `read_text_file` with `tail` shows how it ends",
             Shown::new(path)
         )),
         _ => Failure::of_new(error),

@@ -25,7 +25,7 @@ impl FileTool for CreateDirectory {
     const ABOUT: About = About {
         name: "create_directory",
         title: "Create Directory",
-        description: "Create a directory, and missing ones above it. Succeeds if it exists already.",
+        description: "Create a directory, and missing ones above it. Succeeds if it already exists.",
         effect: Effect::Makes,
         output: Output::Text,
     };
@@ -33,9 +33,10 @@ impl FileTool for CreateDirectory {
 
     async fn call(Arguments { path }: Arguments, _: &Call) -> Result<Answer, Failure> {
         path.create_directory_all().map_err(|error| match &error {
-            GrantError::Io { path, source } if source.kind() == ErrorKind::AlreadyExists => {
-                Failure::said(format!("`{}` exists already and is no directory; choose another name", Shown::new(path)))
-            }
+            GrantError::Io { path, source } if source.kind() == ErrorKind::AlreadyExists => Failure::said(format!(
+                "`{}` already exists and is not a directory; choose another name",
+                Shown::new(path)
+            )),
             _ => error.into(),
         })?;
         Ok(Answer::text(format!("Successfully created directory {}", path.asked())))

@@ -23,7 +23,7 @@ impl FileTool for GetRoots {
     const ABOUT: About = About {
         name: "get-roots",
         title: "Get Roots",
-        description: "Tell the current roots and why these: what the client supports, its state, the mode, and the roots, 50 per page.",
+        description: "Show the current roots and why they apply: what the client supports, its state, the mode, and the roots, 50 per page.",
         effect: Effect::Reads,
         output: Output::Data(properties),
     };

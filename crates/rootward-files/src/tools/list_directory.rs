@@ -55,6 +55,6 @@ pub(crate) fn of_all(text: String, all: usize) -> Answer {
     if all <= MOST {
         return Answer::Text(text);
     }
-    let note = format!("these are {MOST} of {all} entries; `search_files` with a `pattern` finds the others");
+    let note = format!("showing {MOST} of {all} entries; `search_files` with a `pattern` finds the others");
     Answer::Part { text, note }
 }

@@ -47,7 +47,7 @@ impl FileTool for MoveFile {
 fn failed(error: GrantError, destination: &FilePath<Create>) -> Failure {
     if let GrantError::Changed { path } = &error {
         return Failure::said(format!(
-            "`{}` was changed while it was copied to another disk, so it stays, and so does the copy, `{}`; `delete_file` one of them",
+            "`{}` changed while it was being copied to another disk, so both it and the copy `{}` were kept; `delete_file` one of them",
             Shown::new(path),
             Shown::new(&destination.named_path())
         ));

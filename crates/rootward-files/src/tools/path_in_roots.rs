@@ -25,7 +25,7 @@ impl FileTool for PathInRoots {
     const ABOUT: About = About {
         name: "path_in_roots",
         title: "Path in Roots",
-        description: "Tell whether a path is shared, and if not, why. `inRoots` is null if the client has not named its roots.",
+        description: "Check whether a path is shared, and if not, why. `inRoots` is null if the client has not named its roots.",
         effect: Effect::Reads,
         output: Output::Data(properties),
     };
@@ -52,7 +52,7 @@ impl FileTool for PathInRoots {
             Ok(grant) => {
                 let root = &grant.root().root;
                 let root_path = Shown::new(&root.path).to_string();
-                let text = format!("yes: `{shown}` lies in `{root_path}` ({})", root.access);
+                let text = format!("yes: `{shown}` is in `{root_path}` ({})", root.access);
                 let data = json!({"inRoots": true, "path": path, "root": root_path, "access": root.access});
                 Answer::with_data(text, data)
             }

@@ -39,7 +39,7 @@ impl FileTool for ReadMultipleFiles {
 
     async fn call(Arguments { paths }: Arguments, call: &Call) -> Result<Answer, Failure> {
         match paths.len() {
-            0 => return Err(Failure::Arguments("`paths` is empty, and must name a file at least".to_owned())),
+            0 => return Err(Failure::Arguments("`paths` is empty: name at least one file".to_owned())),
             1..=MOST_FILES => {}
             count => {
                 return Err(Failure::Arguments(format!("{count} files are too many: ask for {MOST_FILES} at a time")));

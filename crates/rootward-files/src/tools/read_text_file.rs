@@ -110,7 +110,7 @@ impl Arguments {
             (Some(count), None, None) => Ok(Part::Lines { first: 1, count }),
             (None, Some(count), None) => Ok(Part::Last(count)),
             (None, None, Some(_)) => Ok(Part::Lines { first: offset.unwrap_or(1), count: limit.unwrap_or(u64::MAX) }),
-            _ => Err(Failure::Arguments("take one of `head`, `tail`, and `offset` with `limit`".to_owned())),
+            _ => Err(Failure::Arguments("use only one of `head`, `tail`, and `offset` with `limit`".to_owned())),
         }
     }
 }

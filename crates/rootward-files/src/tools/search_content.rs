@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
     pattern: String,
     /// The directory or file to search; by default the first root
     path: Option<FilePath>,
-    /// Which files, relative to `path`: `*.rs`, `src/**/*.{ts,tsx}`; `!` at the start leaves out matches
+    /// Which files, relative to `path`: `*.rs`, `src/**/*.{ts,tsx}`; `!` at the start excludes matches
     glob: Option<Globs>,
     /// Lines to show before and after each match
     #[serde(default)]
@@ -42,7 +42,7 @@ pub(crate) struct Arguments {
     /// Match `a` and `A` alike
     #[serde(default)]
     ignore_case: bool,
-    /// Take `pattern` as plain text
+    /// Treat `pattern` as plain text
     #[serde(default)]
     literal: bool,
     /// Also search dot files
@@ -51,7 +51,7 @@ pub(crate) struct Arguments {
 }
 
 #[derive(Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "`glob` must be a text or a list of texts")]
+#[serde(untagged, expecting = "`glob` must be a string or a list of strings")]
 enum Globs {
     One(String),
     Many(Vec<String>),
@@ -62,7 +62,7 @@ impl FileTool for SearchContent {
         name: "search_content",
         title: "Search Content",
         description: "Find lines that match a regular expression in the files below a directory. Skips binary files, hidden files and \
-                      what `.gitignore` names. Shows paths and numbered lines, as ripgrep does.",
+                      files that `.gitignore` names. Shows paths and numbered lines, as ripgrep does.",
         effect: Effect::Reads,
         output: Output::Data(data_schema),
     };
@@ -160,16 +160,15 @@ fn notes(found: &Found, limit: usize) -> Vec<String> {
         }
     }
     if found.searched == 1 && found.binary == 1 {
-        notes.push("The file is binary and was not searched to its end".to_owned());
+        notes.push("The file is binary and was not searched to the end".to_owned());
     }
     match found.unread {
         0 => {}
-        1 => notes.push("One file or directory could not be read to its end".to_owned()),
-        count => notes.push(format!("{count} files or directories could not be read to their end")),
+        1 => notes.push("One file or directory could not be read completely".to_owned()),
+        count => notes.push(format!("{count} files or directories could not be read completely")),
     }
     if found.searched == 0 && found.unread == 0 {
-        notes
-            .push("No file was searched: see `path`, `glob` and `hidden`, and what `.gitignore` leaves out".to_owned());
+        notes.push("No file was searched: check `path`, `glob`, `hidden` and `.gitignore`".to_owned());
     }
     notes
 }

@@ -108,7 +108,7 @@ fn found(path: &FilePath, wanted: &Patterns, exclude: &Patterns, work: &Work) ->
         None => Answer::Text(text),
         Some(_) => {
             let note = format!(
-                "these are {} of more matches; a `path` further down, a narrower `pattern` or `excludePatterns` show the others",
+                "showing the first {} matches; there are more: use a deeper `path`, a narrower `pattern` or `excludePatterns`",
                 paths.len()
             );
             Answer::Part { text, note }

@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
     command: String,
     /// The directory it starts in
     cwd: Option<FilePath<Execute>>,
-    /// Milliseconds until it is killed, with all that it started: 120000 by default, at most 600000
+    /// Milliseconds until it is killed, with every process that it started: 120000 by default, at most 600000
     timeout_ms: Option<u64>,
 }
 
@@ -38,8 +38,8 @@ impl FileTool for Shell {
     const ABOUT: About = About {
         name: "shell",
         title: "Run Command",
-        description: "Run a shell command, confined by the kernel to the shared directories. It has a home of its own and no \
-                      secrets in its environment. When it ends, its home and its background processes go.",
+        description: "Run a shell command, confined by the kernel to the shared directories. It has its own home and no secrets \
+                      in its environment. When it ends, its home is deleted and its background processes are killed.",
         effect: Effect::Runs,
         output: Output::Data(properties),
     };
@@ -80,7 +80,7 @@ fn failed(error: CommandError) -> Failure {
 fn limit(milliseconds: Option<u64>) -> Result<Duration, Failure> {
     match milliseconds.unwrap_or(USUAL) {
         given @ 1..=LONGEST => Ok(Duration::from_millis(given)),
-        given => Err(Failure::said(format!("`timeout_ms` is {given}; it must lie between 1 and {LONGEST}"))),
+        given => Err(Failure::said(format!("`timeout_ms` is {given}; it must be between 1 and {LONGEST}"))),
     }
 }
 
@@ -110,7 +110,10 @@ fn answer(ended: CommandEnded, limit: Duration) -> Answer {
         None => {
             separate(&mut text);
             let limit = limit.as_millis();
-            write!(text, "[ended after {limit} ms, with all that it started; `timeout_ms` gives it up to {LONGEST}]")
+            write!(
+                text,
+                "[killed after {limit} ms, with every process that it started; `timeout_ms` can be up to {LONGEST}]"
+            )
         }
     };
     let data = json!({

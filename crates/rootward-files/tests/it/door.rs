@@ -176,8 +176,8 @@ fn shown(answered: &ToolResult) -> String {
 fn kind(sentence: &str) -> Failure {
     let kinds = [
         ("does not exist", Failure::NotFound),
-        ("is no directory", Failure::NotADirectory),
-        ("exists already", Failure::AlreadyExists),
+        ("is not a directory", Failure::NotADirectory),
+        ("already exists", Failure::AlreadyExists),
         ("is a directory", Failure::IsADirectory),
         ("is not empty", Failure::NotEmpty),
         ("os error 40", Failure::Loop),

@@ -53,7 +53,7 @@ async fn several_matches_are_reported() {
     let said = client.says("edit_file", json!({"path": "f", "edits": [edit("x", "y")]})).await;
     assert!(
         said.ends_with(
-            "```\n\nEdit 1 matched 3 places; the first was changed. More of the text around another chooses that one.\n"
+            "```\n\nEdit 1 matched 3 places; the first was changed. Include more surrounding text to choose another match.\n"
         ),
         "{said}"
     );
@@ -73,10 +73,10 @@ async fn a_refused_edit_changes_nothing() {
     for (path, edits, says) in [
         ("latin1", json!([edit("caf", "tea")]), "is not UTF-8 text"),
         ("f", json!([edit("", "x")]), "its `oldText` is empty"),
-        ("f", json!([edit("no", "x")]), "its `oldText` is not there"),
+        ("f", json!([edit("no", "x")]), "its `oldText` was not found"),
         ("f", json!(many), "1001 edits at once are too many"),
         ("f", json!([{"oldText": "text"}]), "invalid arguments: missing field `newText`"),
-        ("empty", json!([edit("a", "b")]), "its `oldText` is not there"),
+        ("empty", json!([edit("a", "b")]), "its `oldText` was not found"),
         ("huge", json!([edit("a", "b")]), "more than the 16777216 that are edited at once"),
         ("d", json!([edit("a", "b")]), "is a directory"),
         ("missing", json!([edit("a", "b")]), "does not exist"),

@@ -35,7 +35,7 @@ async fn a_directory_is_listed() {
     let listed = client.says("list_directory", json!({"path": "in"})).await;
     assert_eq!(listed, "[DIR] deep\n[FILE] two\\n[DIR] lines\n[FILE] \\xff.txt");
     let sentence = client.fails("list_directory", json!({"path": "b.txt"})).await;
-    assert!(sentence.contains("is no directory"), "{sentence}");
+    assert!(sentence.contains("is not a directory"), "{sentence}");
 }
 
 #[tokio::test]
@@ -121,9 +121,9 @@ async fn a_tree_shows_everything_below() {
     assert_eq!(text, "[\n  {\n    \"name\": \"c.txt\",\n    \"type\": \"file\"\n  }\n]");
     assert_eq!(client.says("directory_tree", json!({"path": "empty"})).await, "[]");
     let sentence = client.fails("directory_tree", json!({"path": ".", "excludePatterns": ["["]})).await;
-    assert!(sentence.contains("`[` is no pattern"), "{sentence}");
+    assert!(sentence.contains("`[` is not a valid pattern"), "{sentence}");
     let sentence = client.fails("directory_tree", json!({"path": "b.txt"})).await;
-    assert!(sentence.contains("is no directory"), "{sentence}");
+    assert!(sentence.contains("is not a directory"), "{sentence}");
 }
 
 #[tokio::test]
@@ -148,7 +148,7 @@ async fn files_are_found_by_name() {
         assert_eq!(text, expect, "{pattern}");
     }
     let sentence = client.fails("search_files", json!({"path": ".", "pattern": "{a"})).await;
-    assert!(sentence.contains("`{a` is no pattern"), "{sentence}");
+    assert!(sentence.contains("`{a` is not a valid pattern"), "{sentence}");
 }
 
 #[tokio::test]
@@ -161,7 +161,7 @@ async fn too_many_matches_are_cut_with_a_note() {
     let answered = client.result("search_files", json!({"path": ".", "pattern": "many/*"})).await;
     assert_eq!(answered.text().lines().count(), 10_000);
     let note = answered["content"][1]["text"].as_str().unwrap();
-    assert!(note.contains("these are 10000 of more matches"), "{note}");
+    assert!(note.contains("showing the first 10000 matches; there are more"), "{note}");
     assert_eq!(answered.data()["note"], note);
     let answered = client.result("search_files", json!({"path": ".", "pattern": "many/*1"})).await;
     assert!(answered.data().get("note").is_none());

@@ -93,18 +93,18 @@ async fn an_error_says_how_to_read_the_file() {
     stage.directory("root/directory");
     let mut client = stage.connect(&["root"]).await;
     let cases: [(&str, Value, &str); 19] = [
-        ("small", json!({"head": 0}), "`head` is 0, and must be a whole number from 1 on"),
+        ("small", json!({"head": 0}), "`head` is 0, but must be a positive integer"),
         ("small", json!({"tail": -1}), "`tail` is -1"),
         ("small", json!({"offset": 1.5}), "`offset` is 1.5"),
-        ("small", json!({"limit": "2"}), "expected a whole number from 1 on"),
-        ("small", json!({"head": 1, "tail": 1}), "take one of `head`, `tail`, and `offset` with `limit`"),
-        ("small", json!({"head": 1, "limit": 1}), "take one of"),
-        ("small", json!({"tail": 1, "offset": 1}), "take one of"),
-        ("small", json!({"offset": 4}), "has 3 lines; `offset` 4 lies behind the last"),
-        ("binary", json!({}), "is no text; `read_media_file` gives its bytes"),
-        ("binary", json!({"head": 1}), "is no text"),
-        ("binary", json!({"tail": 1}), "is no text"),
-        ("late", json!({"tail": 1}), "is no text"),
+        ("small", json!({"limit": "2"}), "expected a positive integer"),
+        ("small", json!({"head": 1, "tail": 1}), "use only one of `head`, `tail`, and `offset` with `limit`"),
+        ("small", json!({"head": 1, "limit": 1}), "use only one of"),
+        ("small", json!({"tail": 1, "offset": 1}), "use only one of"),
+        ("small", json!({"offset": 4}), "has 3 lines; `offset` 4 is past the last line"),
+        ("binary", json!({}), "is not text; `read_media_file` returns its bytes"),
+        ("binary", json!({"head": 1}), "is not text"),
+        ("binary", json!({"tail": 1}), "is not text"),
+        ("late", json!({"tail": 1}), "is not text"),
         ("big", json!({}), "has 4800000 bytes, and one answer holds 4 MiB"),
         ("big", json!({"head": 300_000}), "from line 1 on, `limit` 262144 is the most that fits"),
         ("big", json!({"offset": 2}), "from line 2 on, `limit` 262144 is the most that fits"),
@@ -160,7 +160,7 @@ async fn closed_and_outside_paths_are_refused() {
             }
             let answered = client.result(tool, json!({"path": path})).await;
             if path == "fifo" && tool.contains("direct") {
-                assert!(answered.text().contains("is no directory"), "{tool}: {answered:?}");
+                assert!(answered.text().contains("is not a directory"), "{tool}: {answered:?}");
                 continue;
             }
             assert_eq!(answered.code(), Some(code), "{tool} {path}: {answered:?}");

@@ -117,7 +117,7 @@ async fn path_in_roots_does_not_reveal_what_exists_outside() {
     let root = stage.name("root");
     for path in [".", "a", "a/b/c", root.as_str()] {
         let answered = client.result("path_in_roots", json!({"path": path})).await;
-        assert_eq!(answered.text(), format!("yes: `{path}` lies in `{root}` (read)"));
+        assert_eq!(answered.text(), format!("yes: `{path}` is in `{root}` (read)"));
         assert_eq!((&answered.data()["inRoots"], &answered.data()["root"]), (&json!(true), &json!(root)));
     }
     // The first path of each pair exists, the second does not.

@@ -47,7 +47,7 @@ async fn files_that_do_not_fit_are_left_out() {
     assert!(text.contains("\n---\nc: Error - left out: "), "{}", text.len());
     assert!(text.ends_with("\n---\nsmall:\nsmall\n"));
     let many: Vec<String> = (0..1001).map(|number| number.to_string()).collect();
-    for (paths, says) in [(json!([]), "must name a file"), (json!(many), "1001 files are too many")] {
+    for (paths, says) in [(json!([]), "name at least one file"), (json!(many), "1001 files are too many")] {
         let sentence = client.fails("read_multiple_files", json!({"paths": paths})).await;
         assert!(sentence.contains(says), "{sentence}");
     }

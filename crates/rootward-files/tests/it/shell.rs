@@ -84,10 +84,10 @@ async fn a_command_returns_its_output_and_exit_code_and_starts_in_cwd() {
         assert_eq!(result.text(), text, "{arguments}");
     }
     for (arguments, says) in [
-        (json!({"command": "pwd", "cwd": stage.name("root/deep/f")}), "is no directory"),
+        (json!({"command": "pwd", "cwd": stage.name("root/deep/f")}), "is not a directory"),
         (json!({"command": "pwd", "cwd": stage.name("root/none")}), "does not exist"),
-        (json!({"command": "pwd", "timeout_ms": 0}), "must lie between 1 and 600000"),
-        (json!({"command": "pwd", "timeout_ms": 600_001}), "must lie between 1 and 600000"),
+        (json!({"command": "pwd", "timeout_ms": 0}), "must be between 1 and 600000"),
+        (json!({"command": "pwd", "timeout_ms": 600_001}), "must be between 1 and 600000"),
         (json!({"command": "pwd", "timeout_ms": -1}), "invalid arguments"),
         (json!({"command": "x".repeat(1 << 17)}), "write it to a file and run that"),
         (json!({"command": "a\u{0}b"}), "the command was not run"),

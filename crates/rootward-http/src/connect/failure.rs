@@ -100,7 +100,7 @@ impl fmt::Display for Told<'_> {
                     Unreached::TimedOut => f.write_str("it did not accept the connection in time"),
                     Unreached::Tls(why) => write!(
                         f,
-                        "TLS failed ({why}); if it has a certificate of your own authority, name the file in `SSL_CERT_FILE`"
+                        "TLS failed ({why}); if your own authority signed its certificate, name that authority's file in `SSL_CERT_FILE`"
                     ),
                     Unreached::Other(why) => f.write_str(why),
                 }
@@ -114,14 +114,14 @@ impl fmt::Display for Told<'_> {
                     write!(f, " to `{to}`")?;
                 }
                 f.write_str(
-                    ", which is not followed, because the headers would go there, too; set `url` to the right address",
+                    ", which is not followed, because it would send the headers there too; set `url` to the right address",
                 )
             }
             Failure::ContentType(found) => write!(
                 f,
                 "the server at `{address}` answered with `{found}`, which is not MCP; check that `url` is the address of the MCP endpoint"
             ),
-            Failure::Cut(why) => write!(f, "the connection to `{address}` broke before the answer came: {why}"),
+            Failure::Cut(why) => write!(f, "the connection to `{address}` closed before the answer: {why}"),
             Failure::NoAnswer => write!(f, "the server at `{address}` ended the stream without an answer"),
             Failure::TooLong(why) => write!(f, "the answer of the server at `{address}` is refused: {why}"),
             Failure::SessionGone => write!(f, "the server at `{address}` no longer knows this session"),
@@ -139,11 +139,11 @@ fn shown(status: StatusCode) -> String {
 /// A remedy for the user.
 fn advice(status: StatusCode) -> &'static str {
     match status.as_u16() {
-        401 => "it wants a token: set it in `headers`, for example `\"Authorization\": \"Bearer ${TOKEN}\"`",
+        401 => "the server requires a token: set it in `headers`, for example `\"Authorization\": \"Bearer ${TOKEN}\"`",
         403 => "the token in `headers` does not allow this",
         404 => "there is no MCP endpoint at this address: check `url`",
         405 | 410 => "it does not speak Streamable HTTP at this address: check `url`",
-        429 => "it gets too many requests: try again later",
+        429 => "it received too many requests: try again later",
         500.. => "the server itself failed: try again later",
         _ => "check `url` and `headers`",
     }
@@ -159,7 +159,7 @@ mod tests {
             let told = Told { address: "https://h/mcp", failure: &failure }.to_string();
             assert!(told.contains("`https://h/mcp`") && told.contains(expect), "{told}");
         };
-        check(Failure::Status(StatusCode::UNAUTHORIZED), "401 Unauthorized; it wants a token");
+        check(Failure::Status(StatusCode::UNAUTHORIZED), "401 Unauthorized; the server requires a token");
         check(Failure::Status(StatusCode::BAD_GATEWAY), "try again later");
         check(Failure::Redirect(StatusCode::FOUND, Some("https://o/".to_owned())), "302 Found) to `https://o/`");
         check(Failure::Unreached(Unreached::Tls("bad certificate".to_owned())), "SSL_CERT_FILE");
@@ -167,6 +167,6 @@ mod tests {
         check(Failure::of_client(&refused, true), "the connection was refused");
         let tls = io::Error::new(ErrorKind::InvalidData, rustls::Error::HandshakeNotComplete);
         check(Failure::of_client(&io::Error::other(tls), true), "TLS failed (handshake not complete)");
-        check(Failure::of_client(&refused, false), "broke before the answer came");
+        check(Failure::of_client(&refused, false), "closed before the answer");
     }
 }

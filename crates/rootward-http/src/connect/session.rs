@@ -114,7 +114,7 @@ impl Session {
             Kind::Request | Kind::Notification => envelope.text().as_bytes().to_vec(),
             Kind::Response | Kind::ErrorResponse => match self.answered(envelope) {
                 Some(line) => line,
-                None => return self.say("dropped an answer that nobody waits for"),
+                None => return self.say("dropped an answer to an unknown request"),
             },
         };
         self.send(line).await;

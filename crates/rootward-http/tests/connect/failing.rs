@@ -25,7 +25,7 @@ async fn call(script: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Str
 #[tokio::test]
 async fn the_error_for_each_status_suggests_a_remedy() {
     for (status, expect) in [
-        ("401 Unauthorized", "401 Unauthorized; it wants a token"),
+        ("401 Unauthorized", "401 Unauthorized; the server requires a token"),
         ("403 Forbidden", "the token in `headers`"),
         ("410 Gone", "check `url`"),
         ("429 Too Many Requests", "try again later"),
@@ -88,7 +88,7 @@ async fn answers_that_are_not_mcp() {
     let says = call(|_| reply("202 Accepted", &[], "")).await;
     assert!(says.contains("not MCP"), "{says}");
     let says = call(|_| Reply::Raw(b"SSH-2.0-OpenSSH_9.9\r\n".to_vec())).await;
-    assert!(says.contains("broke before the answer"), "{says}");
+    assert!(says.contains("closed before the answer"), "{says}");
 }
 
 #[tokio::test]
@@ -101,7 +101,7 @@ async fn answers_that_are_cut() {
             .to_vec(),
     ] {
         let says = call(move |_| Reply::Raw(cut.clone())).await;
-        assert!(says.contains("broke before the answer"), "{says}");
+        assert!(says.contains("closed before the answer"), "{says}");
     }
     let says = call(|_| ended_events("data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/x")).await;
     assert!(says.contains("without an answer"), "{says}");
@@ -124,7 +124,7 @@ async fn answers_to_others_are_dropped() {
     assert!(before.is_empty() && answer["result"]["n"] == 1, "{before:?} {answer}");
     assert!(lines.is_quiet().await);
     let said = lines.said.lock().unwrap().join("\n");
-    assert!(said.contains("dropped an answer that nobody waits for"), "{said}");
+    assert!(said.contains("dropped an answer to an unknown request"), "{said}");
 }
 
 #[tokio::test]
@@ -138,7 +138,7 @@ async fn a_message_over_the_limit_is_refused() {
     let says = call(|_| Reply::Endless(events("data: \""), vec![b'x'; 1 << 20])).await;
     assert!(says.contains("16 MiB"), "{says}");
     let says = call(|_| Reply::Endless(b"HTTP/1.1 200 OK\r\nx: ".to_vec(), vec![b'x'; 1 << 16])).await;
-    assert!(says.contains("broke before the answer"), "{says}");
+    assert!(says.contains("closed before the answer"), "{says}");
 }
 
 #[tokio::test]

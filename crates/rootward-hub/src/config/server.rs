@@ -181,12 +181,12 @@ impl ServerConfig {
         // SECURITY: a single child for all clients would see every client's directories
         // (test: a_child_for_all_has_no_clients_roots)
         if settings.isolation == Isolation::All && has_client_roots {
-            let says = "`rootward.isolation` is `all`, and the server gets the roots of each client";
+            let says = "`rootward.isolation` is `all`, but the server gets the roots of each client";
             let hint = "set `\"roots\": \"none\"` or a list of directories, or use `\"isolation\": \"roots\"`";
             return Err(section.wrong_key("rootward", says, hint));
         }
         if settings.roots == RootsFrom::Nothing && self.uses_roots() {
-            let says = "the server uses `${root}`, and `rootward.roots` is `none`";
+            let says = "the server uses `${root}`, but `rootward.roots` is `none`";
             return Err(section.wrong_key("rootward", says, "remove one of the two"));
         }
         Ok(())
@@ -273,7 +273,7 @@ fn kind(section: &Section<'_, '_>) -> Result<ServerKind, ConfigError> {
             let is_known = word == STDIO || word == SSE || HTTP.contains(&word);
             let (says, hint) = if is_known {
                 (
-                    format!("`{key}` is `{word}`, which does not fit the rest"),
+                    format!("`{key}` is `{word}`, which does not match the other keys"),
                     "`stdio` needs `command`, `http` needs `url`",
                 )
             } else {
@@ -317,7 +317,7 @@ fn process(section: &Section<'_, '_>, command: &Node<'_, '_>) -> Result<Stdio, C
         for (name, value) in section.entries() {
             if name.is_empty() || name.contains(['=', '\0']) {
                 let says = format!("`{}` is not a valid variable name", Shown::new(name));
-                return Err(section.wrong_key(name, says, "a name is not empty and has no `=`"));
+                return Err(section.wrong_key(name, says, "a name must not be empty or contain `=`"));
             }
             if value.is_null() {
                 unset.push(name.to_owned());

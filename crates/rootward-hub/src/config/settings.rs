@@ -243,7 +243,7 @@ impl ServerSettings {
             prefix: word("prefix").map(|node| prefix(&node)).transpose()?,
         };
         if settings.unix_sockets == Some(UnixSocketLevel::None) && !settings.allow.sockets.is_empty() {
-            let says = "`rootward.unix_sockets` is `none`, and `rootward.allow.sockets` names sockets";
+            let says = "`rootward.unix_sockets` is `none`, but `rootward.allow.sockets` names sockets";
             return Err(section.wrong_key("unix_sockets", says, "remove one of the two"));
         }
         Ok(settings)

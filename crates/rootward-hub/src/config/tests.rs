@@ -168,17 +168,21 @@ fn servers_that_are_not_understood() {
     check(r#"{"command": "a", "args": "b"}"#, "`args`: expected a list, found a string", "brackets");
     check(r#"{"command": "a", "args": [1]}"#, "`args`: expected a string, found a number", "put it in quotes");
     check(r#"{"command": "a", "env": {"A": true}}"#, "`env.A`: expected a string, found a boolean", "put it in quotes");
-    check(r#"{"command": "a", "env": {"A=B": "c"}}"#, "`A=B` is not a valid variable name", "no `=`");
+    check(r#"{"command": "a", "env": {"A=B": "c"}}"#, "`A=B` is not a valid variable name", "contain `=`");
     check(
         r#"{"command": "a", "disabled": "yes"}"#,
         "`disabled`: expected a boolean, found a string",
         "write a boolean",
     );
     check(r#"{"command": "a\u0000"}"#, "`command` has a NUL character", "remove it");
-    check(r#"{"command": "a", "type": "http"}"#, "`type` is `http`, which does not fit the rest", "`http` needs `url`");
+    check(
+        r#"{"command": "a", "type": "http"}"#,
+        "`type` is `http`, which does not match the other keys",
+        "`http` needs `url`",
+    );
     check(
         r#"{"url": "http://a", "type": "stdio"}"#,
-        "`type` is `stdio`, which does not fit the rest",
+        "`type` is `stdio`, which does not match the other keys",
         "needs `command`",
     );
     check(r#"{"url": "http://a", "type": "ws"}"#, "`type`: unknown value `ws`", "use `stdio`, `http`");
@@ -301,7 +305,7 @@ fn settings_that_are_not_understood() {
     settings_refused(r#""about": "x""#, "unknown key `rootward.about`", "known keys:");
     settings_refused(
         r#""unix_sockets": "none", "allow": {"sockets": ["/x"]}"#,
-        "`rootward.unix_sockets` is `none`, and `rootward.allow.sockets` names sockets",
+        "`rootward.unix_sockets` is `none`, but `rootward.allow.sockets` names sockets",
         "remove one",
     );
 }
@@ -318,7 +322,7 @@ fn the_operators_roots_do_not_depend_on_the_session() {
 
 #[test]
 fn a_child_for_all_has_no_clients_roots() {
-    let says = "`rootward.isolation` is `all`, and the server gets the roots of each client";
+    let says = "`rootward.isolation` is `all`, but the server gets the roots of each client";
     settings_refused(r#""isolation": "all""#, says, "\"roots\": \"none\"");
     assert_eq!(settings(r#""isolation": "all", "roots": "none""#).isolation, Isolation::All);
     assert_eq!(settings(r#""isolation": "all", "roots": ["/docs"]"#).isolation, Isolation::All);
@@ -335,7 +339,7 @@ fn a_child_for_all_has_no_clients_roots() {
 #[test]
 fn a_server_without_roots_uses_none() {
     let text = one(r#"{"command": "a", "args": ["${roots}"], "rootward": {"roots": "none"}}"#);
-    assert_eq!(HubConfig::read(&text).unwrap_err().says, "the server uses `${root}`, and `rootward.roots` is `none`");
+    assert_eq!(HubConfig::read(&text).unwrap_err().says, "the server uses `${root}`, but `rootward.roots` is `none`");
 }
 
 #[test]
@@ -443,12 +447,12 @@ fn the_sandbox_of_vs_code() {
     // Keys that have a different meaning here.
     let config = read(r#""sandboxEnabled": false"#, "");
     assert_eq!(config.servers[0].rootward.sandbox, SandboxLevel::Auto);
-    assert!(config.notes[0].says.contains("Rootward confines the server all the same"), "{:?}", config.notes);
+    assert!(config.notes[0].says.contains("Rootward confines the server anyway"), "{:?}", config.notes);
     assert_eq!(read(r#""sandbox": {"enabled": true}"#, "").notes[0].says, "`sandbox.enabled` has no effect");
     let error = HubConfig::read(&file(r#""sandbox": {"filesystem": {"denyReads": []}}"#, "")).unwrap_err();
     assert_eq!(error.says, "unknown key `sandbox.filesystem.denyReads`");
     let error = HubConfig::read(&file(r#""sandboxEnabled": true, "rootward": {"sandbox": "off"}"#, "")).unwrap_err();
-    assert_eq!(error.says, "`sandboxEnabled` is `true`, and `rootward.sandbox` is `off`");
+    assert_eq!(error.says, "`sandboxEnabled` is `true`, but `rootward.sandbox` is `off`");
     // Another client's key with the same name.
     assert!(HubConfig::read(r#"{"mcpServers": {}, "sandbox": {"filesystem": 1}}"#).is_ok());
 }

@@ -134,10 +134,10 @@ pub(super) fn confined(
     let Some(node) = section.given("sandboxEnabled") else { return Ok(ByClient::Unconfined) };
     match (node.boolean()?, settings.sandbox) {
         (true, SandboxLevel::Off) => {
-            Err(node.wrong("`sandboxEnabled` is `true`, and `rootward.sandbox` is `off`", "remove one of the two"))
+            Err(node.wrong("`sandboxEnabled` is `true`, but `rootward.sandbox` is `off`", "remove one of the two"))
         }
         (false, SandboxLevel::Auto) => {
-            let says = "`sandboxEnabled` is about VS Code's own sandbox; Rootward confines the server all the same";
+            let says = "`sandboxEnabled` is about VS Code's own sandbox; Rootward confines the server anyway";
             let hint = "set `\"rootward\": {\"sandbox\": \"off\"}` to run it unconfined";
             notes.push(node.wrong(says, hint).into());
             Ok(ByClient::Unconfined)

@@ -137,7 +137,9 @@ impl Session {
         let Some(child) = self.child_mut(id) else { return };
         child.sent.remove(&key(answered));
         match child.owes.remove(&key(answered)) {
-            Some(Owed::OwnHandshake) => self.ended(id, &Failure::new(format!("the server cannot begin: {says}"))),
+            Some(Owed::OwnHandshake) => {
+                self.ended(id, &Failure::new(format!("the server could not be initialized: {says}")))
+            }
             Some(Owed::OwnList(list)) => self.own_list(id.link, list, None),
             Some(Owed::Handshake) if self.improvises_for(id, answered, None) => {}
             Some(Owed::Plain | Owed::List(_) | Owed::Page(_) | Owed::Handshake | Owed::Discovery) => {
@@ -339,7 +341,7 @@ impl Session {
     fn greeted(&mut self, child: ChildId, envelope: &Envelope<'_>) {
         let Some(result) = envelope.result() else {
             let error = shown(envelope.error().map(RawValue::get).unwrap_or_default(), LONGEST_ERROR);
-            return self.ended(child, &Failure::new(format!("the server refused to begin: {error}")));
+            return self.ended(child, &Failure::new(format!("the server refused `initialize`: {error}")));
         };
         self.remember(child.link, result);
         if self.needs_newer_client(result) {

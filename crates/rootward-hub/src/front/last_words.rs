@@ -104,21 +104,21 @@ impl Ended<'_> {
         let refused: Vec<&Refused> = self.refused.iter().take(MOST_REFUSED).collect();
         let mut says = vec![format!("the server ended ({how}) before it answered")];
         if let Some(last) = lines.last() {
-            says.push(format!("its last words were: {last}"));
+            says.push(format!("its last output was: {last}"));
         }
         for refused in &refused {
             let path = Shown::new(&refused.path);
             let to = if refused.socket.is_some() { "connect to" } else { &refused.access };
             says.push(match refused.permit() {
                 Some(PermittingFlag::WithPath(flag)) => {
-                    format!("it was refused to {to} `{path}` (`rootward wrap {flag} {path}` would permit it)")
+                    format!("it was not allowed to {to} `{path}` (`rootward wrap {flag} {path}` would permit it)")
                 }
                 Some(PermittingFlag::Alone(flag)) => {
                     format!(
                         "its processes {to} `{path}`, which only the first may (`rootward wrap {flag}` permits all)"
                     )
                 }
-                None => format!("it was refused to {to} `{path}`"),
+                None => format!("it was not allowed to {to} `{path}`"),
             });
         }
         let withheld = &self.withheld[..self.withheld.len().min(MOST_WITHHELD)];
@@ -191,7 +191,7 @@ mod tests {
         let says = ended.failure().says;
         assert!(says.contains("its processes read `/proc/self/maps`"), "{says}");
         assert!(says.contains("`rootward wrap --own-proc`"), "{says}");
-        assert!(says.contains("it was refused to read `/proc/12/environ`; "), "{says}");
+        assert!(says.contains("it was not allowed to read `/proc/12/environ`; "), "{says}");
         assert!(says.contains("`rootward wrap --allow-write /srv/a` would permit it"), "{says}");
     }
 }

@@ -205,7 +205,7 @@ impl Client {
     pub(super) fn greeted(&mut self, server: usize, envelope: &Envelope<'_>) {
         let Some(result) = envelope.result() else {
             let error = envelope.error().and_then(Members::read).and_then(|error| error.text("message"));
-            return self.failed(server, &error.unwrap_or_else(|| "it refused to begin".to_owned()));
+            return self.failed(server, &error.unwrap_or_else(|| "it refused `initialize`".to_owned()));
         };
         let Some(branch) = self.branches.get_mut(server) else { return };
         branch.handshake = Some(result.to_owned());

@@ -389,7 +389,7 @@ impl Hub {
         let places = session.and_then(Session::places);
         let roots = places.map(|places| places.iter().map(|place| Shown::new(place).to_string()).collect());
         let confinement = match self.servers.get(server).map(|server| (server.protection, server.runs)) {
-            Some((Protection::Elsewhere, _)) => "it runs on another machine and sees no files of this one",
+            Some((Protection::Elsewhere, _)) => "it runs on another machine and cannot see files on this one",
             Some((_, Runs::Elsewhere)) => "it runs on another machine; the paths in its calls are checked",
             Some((Protection::Kernel, _)) => "the kernel confines it to its roots, and its calls are checked",
             _ => "only its calls are checked",

@@ -285,7 +285,7 @@ impl Shared {
             }
             None => {
                 let error = envelope.error().and_then(Members::read).and_then(|error| error.text("message"));
-                Handshake::Failed(error.unwrap_or_else(|| "the server refused to begin".to_owned()))
+                Handshake::Failed(error.unwrap_or_else(|| "the server refused `initialize`".to_owned()))
             }
         };
         let greeting: Vec<_> =

@@ -68,7 +68,7 @@ impl Rounds {
         };
         let fails = |says: &str| Some(to_engine(message::error(&call.id, INTERNAL_ERROR, says, None)));
         // SECURITY: a client must not read a question where none was read here (test: an_unclear_answer_is_an_error)
-        let Ok(input) = read_input(result) else { return fails("the server's answer can be read in two ways") };
+        let Ok(input) = read_input(result) else { return fails("the server's answer is ambiguous") };
         let is_question_round = input.result.as_ref().is_some_and(asks);
         if !is_question_round {
             if !input.questions.is_empty() {
@@ -156,7 +156,7 @@ impl Rounds {
         match sent {
             Some(sent) if sent != id => {
                 self.sent.remove(&sent);
-                Lines::to_server(message::cancelled(&sent, "the client does not await the answer any more"))
+                Lines::to_server(message::cancelled(&sent, "the client no longer needs the answer"))
             }
             _ => Line::Same,
         }

@@ -16,7 +16,7 @@ const MOST: usize = 200;
 const MARK: &str = "# Learned by `rootward wrap --learn`.";
 
 const INTRODUCTION: &str = "\
-# This is what the server was refused or not given. Nothing of it is allowed yet:
+# What the server was denied or not given. None of it is allowed yet:
 # remove the `#` before a line to allow it, and put the file into `recipes` in Rootward's settings directory.
 ";
 

@@ -136,7 +136,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<Recipe, RecipeError> {
         notes: keys.notes,
     };
     if recipe.packages.is_empty() && recipe.programs.is_empty() {
-        return Err(error_at(text, 0, "neither `packages` nor `programs`: the recipe is for no server".to_owned()));
+        return Err(error_at(text, 0, "neither `packages` nor `programs`: the recipe matches no server".to_owned()));
     }
     Ok(recipe)
 }
@@ -319,7 +319,7 @@ mod tests {
         );
         check("[allow]\nread = [\"x\"]", "line 4, column 9: `x`: expected an absolute path, or one from `~/`");
         let error = read("x", "about = \"x\"\n").unwrap_err().to_string();
-        assert_eq!(error, "line 1, column 1: neither `packages` nor `programs`: the recipe is for no server");
+        assert_eq!(error, "line 1, column 1: neither `packages` nor `programs`: the recipe matches no server");
         let error = read("x", "about = \"x\"\nunknown = 1").unwrap_err();
         assert!(error.reason.starts_with("unknown key `unknown`"), "{error}");
     }

@@ -253,7 +253,7 @@ impl SessionGuard {
             Said::Nothing => return None,
             Said::List(list) => Ok(list),
             Said::Failed(reason) => Err(NoList::because(reason)),
-            Said::Asked(_) => Err(NoList::because("the list is not whole")),
+            Said::Asked(_) => Err(NoList::because("the list is incomplete")),
         };
         // The call starts, asks and is answered in one moment.
         let asked = self.needed(now, now).into_iter().find_map(|order| match order {

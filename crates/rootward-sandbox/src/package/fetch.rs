@@ -208,7 +208,7 @@ pub(super) fn reason(said: &str) -> String {
         lines[lines.len().saturating_sub(3)..].join(" ")
     });
     let text: String = text.chars().take(LONGEST_REASON).collect();
-    if text.is_empty() { "it said nothing".to_owned() } else { Shown::new(&text).to_string() }
+    if text.is_empty() { "it printed nothing".to_owned() } else { Shown::new(&text).to_string() }
 }
 
 #[cfg(test)]
@@ -234,7 +234,7 @@ mod tests {
             "No solution found when resolving tool dependencies: Because x was not found in the package registry, it is unsatisfiable.",
         );
         check("error: one\nfatal: two\n\n", "one fatal: two");
-        check("", "it said nothing");
+        check("", "it printed nothing");
         check("\x1b[2J\n", "\\u{1b}[2J");
         assert!(reason(&"x".repeat(9999)).len() <= LONGEST_REASON);
     }

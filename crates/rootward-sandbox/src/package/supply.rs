@@ -64,7 +64,7 @@ impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Note::Fetching { package } => write!(f, "fetching package `{package}`"),
-            Note::Waiting { package } => write!(f, "another process fetches package `{package}`; waiting for it"),
+            Note::Waiting { package } => write!(f, "another process is fetching package `{package}`; waiting for it"),
             Note::Old { reason, version } => {
                 let version = version.as_ref().map(|version| format!(" {}", rootward_core::Shown::new(version)));
                 write!(f, "{reason}; the installed version{} is used", version.unwrap_or_default())
@@ -208,7 +208,7 @@ impl Supply {
         let start = self.package.start_ambient(install)?;
         turn.publish_ambient(number, self.package.version_ambient(install))?;
         let held = turn.entry().hold_ambient()?;
-        let held = held.ok_or_else(|| std::io::Error::other("the install was removed meanwhile"))?;
+        let held = held.ok_or_else(|| std::io::Error::other("another process removed the install"))?;
         Ok(self.package.installed(held, start))
     }
 

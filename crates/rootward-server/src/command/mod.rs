@@ -102,7 +102,7 @@ pub enum CommandError {
     #[error(transparent)]
     Path(#[from] PathError),
     /// An argument is too long for the system.
-    #[error("the command has {0} bytes, {MOST_BYTES} are the most: write it to a file and run that")]
+    #[error("the command has {0} bytes, the limit is {MOST_BYTES}: write it to a file and run that")]
     TooLong(usize),
     /// It was not started.
     #[error("the command was not run: {error}{hint}", error = .0, hint = way_out(.0))]
@@ -259,7 +259,7 @@ impl fmt::Display for CommandEnded {
             }
             None => {
                 gap(f, true)?;
-                f.write_str("[its time was over: it was ended, with all that it started]")
+                f.write_str("[timed out: it was killed, with every process that it started]")
             }
         }
     }

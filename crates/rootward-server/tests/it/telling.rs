@@ -179,7 +179,7 @@ async fn an_unknown_resource_is_not_an_unknown_method() {
     let mut client = client::start_rooted(handler, json!({})).await;
     client.send(message::request(1, "resources/read", json!({"uri": "test://nowhere"}))).await;
     let error = client.receive().await["error"].clone();
-    assert_eq!(error, json!({"code": -32002, "message": "there is no resource `test://nowhere`"}));
+    assert_eq!(error, json!({"code": -32002, "message": "no such resource: `test://nowhere`"}));
 
     let mut client = client::connect_rooted(service.install(Teller).with_roots_resource());
     let mut request = modern::request(&json!({}), json!({"uri": "test://nowhere"}));

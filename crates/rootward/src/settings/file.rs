@@ -196,10 +196,10 @@ fn in_our_words(says: &str) -> String {
         .and_then(|rest| rest.rsplit_once(", expected "))
     {
         let expected = match expected {
-            "a boolean" => "`true` or `false`",
+            "a boolean" => "a boolean",
             "a sequence" => "a list",
             "a string" => "a string",
-            "u64" => "a whole number",
+            "u64" => "a non-negative integer",
             "struct RestrictKeys" => "a table with `pattern`, `closed` and `below`",
             _ => "a table",
         };
@@ -209,7 +209,7 @@ fn in_our_words(says: &str) -> String {
             // The parser quotes strings and puts everything else in backticks.
             other => other.replace('"', "`"),
         };
-        return format!("{expected} is expected, not {found}");
+        return format!("expected {expected}, found {found}");
     }
     let known = [("unknown field", "unknown key"), ("missing field", "missing key")];
     let known = known.iter().find_map(|(theirs, ours)| Some(format!("{ours}{}", says.strip_prefix(theirs)?)));
@@ -282,19 +282,19 @@ mod tests {
             assert!(mistake.says.contains(says), "{text}: {}", mistake.says);
         };
         check("mode = 'narrow'\nrots = []", 2, 1, "unknown key `rots`, expected one of `roots`");
-        check("strict = 'yes'", 1, 10, "`true` or `false` is expected, not string `yes`");
-        check("strict = 1", 1, 10, "`true` or `false` is expected, not integer `1`");
-        check("roots = '/srv'", 1, 9, "a list is expected, not string `/srv`");
-        check("roots = [7]", 1, 10, "a string is expected, not integer `7`");
-        check("mode = ['narrow']", 1, 8, "a string is expected, not a list");
-        check("roots = { a = 1 }", 1, 9, "a list is expected, not a table");
-        check("restrict = ['x']", 1, 13, "a table with `pattern`, `closed` and `below` is expected, not string `x`");
-        check("debounce_ms = 1.5", 1, 15, "a whole number is expected, not floating point `1.5`");
+        check("strict = 'yes'", 1, 10, "expected a boolean, found string `yes`");
+        check("strict = 1", 1, 10, "expected a boolean, found integer `1`");
+        check("roots = '/srv'", 1, 9, "expected a list, found string `/srv`");
+        check("roots = [7]", 1, 10, "expected a string, found integer `7`");
+        check("mode = ['narrow']", 1, 8, "expected a string, found a list");
+        check("roots = { a = 1 }", 1, 9, "expected a list, found a table");
+        check("restrict = ['x']", 1, 13, "expected a table with `pattern`, `closed` and `below`, found string `x`");
+        check("debounce_ms = 1.5", 1, 15, "expected a non-negative integer, found floating point `1.5`");
         check("mode = 'wide'", 1, 8, "unknown mode `wide`");
         check("mode = 'union'\nmode = 'union'", 2, 1, "duplicate key");
         check("roots = ['/a',\n  'b']", 2, 3, "not a usable root: `b` (not an absolute path)");
         check("# ä\nroots = ['http://x']", 2, 10, "scheme `http`");
-        check("roots_ttl_ms = -1", 1, 16, "a whole number is expected, not integer `-1`");
+        check("roots_ttl_ms = -1", 1, 16, "expected a non-negative integer, found integer `-1`");
         check("roots_timeout_ms = 0", 1, 20, "no client can answer");
         check("no_roots = 'allow'", 1, 12, "expected `deny` or `allow-all`");
         check("refusal = 'loud'", 1, 11, "expected `result` or `error`");
@@ -303,8 +303,8 @@ mod tests {
         check("[[restrict]]\nclosed = 'all'", 1, 1, "missing key `pattern`");
         check("[[restrict]]\npattern = 'x'\nclosed = 'some'", 3, 10, "expected `all` or `writing`");
         check("[[restrict]]\npattern = 'x'\nbelow = 'some'", 3, 9, "not an absolute path");
-        check("treat = 'a.b=text'", 1, 9, "a list is expected, not string `a.b=text`");
-        check("treat = [1]", 1, 10, "a string is expected, not integer `1`");
+        check("treat = 'a.b=text'", 1, 9, "expected a list, found string `a.b=text`");
+        check("treat = [1]", 1, 10, "expected a string, found integer `1`");
         check(
             "treat = ['a.b=text',\n  'c=text']",
             2,
@@ -314,8 +314,8 @@ mod tests {
         check("treat = ['a.b=fly']", 1, 10, "expected `TOOL.ARGUMENT=text`");
         check("treat = ['a.b=text', 'a.b=read']", 1, 22, "`a.b=read` (duplicate entry for this argument)");
         check("mode = ", 1, 8, "");
-        check("sandbox = 1", 1, 11, "a table is expected, not integer `1`");
-        check("[sandbox]\nnetwork = true", 2, 11, "a string is expected, not boolean `true`");
+        check("sandbox = 1", 1, 11, "expected a table, found integer `1`");
+        check("[sandbox]\nnetwork = true", 2, 11, "expected a string, found boolean `true`");
         check("[sandbox]\nnetwork = 'none'", 2, 11, "expected `on` or `off`");
         check("[sandbox]\nnet = 'off'", 2, 1, "unknown key `net`, expected one of `network`");
         check("[sandbox]\nenv = ['A=b']", 2, 8, "not the name of a variable");
@@ -327,8 +327,8 @@ mod tests {
         check("[[restrict]]\npattern = 'x'\nbelo = '/a'", 3, 1, "unknown key `belo`, expected one of `pattern`");
         check("[http.principals.ann]\ntoken = 'x'", 2, 1, "unknown key `token`, expected one of `token_file`");
         check("[http.principals.ann]\nroots = ['/a']", 1, 18, "its token is missing");
-        check("[http]\nprincipals = 1", 2, 14, "a table is expected, not integer `1`");
-        check("http.limits = []", 1, 15, "a table is expected, not a list");
+        check("[http]\nprincipals = 1", 2, 14, "expected a table, found integer `1`");
+        check("http.limits = []", 1, 15, "expected a table, found a list");
     }
 
     #[test]

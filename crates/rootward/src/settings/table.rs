@@ -59,8 +59,8 @@ settings! {
             Some((Some(root), name))
         },
         means: "The root to use if nobody names one and none is saved",
-        more: "It may have a suffix and may be a URI, in the environment, too. If it does not exist and lies in the user's home, `serve`, \
-               `wrap` and `hub` create it (mode 0700, following no link); elsewhere it counts as soon as it exists",
+        more: "It may have a suffix and may be a URI, also in the environment. If it does not exist and is in the user's home, `serve`, \
+               `wrap` and `hub` create it (mode 0700, following no link); elsewhere it is used as soon as it exists",
     }
     "fallback_only" fallback_only: bool = false => {
         key: "fallback_only" => boolean,
@@ -88,7 +88,7 @@ settings! {
             variables.said.roots_ttl_announced.map(|(time, name)| (Some(time), name))
         },
         means: "How long the list of a client that declares `listChanged` is valid, in milliseconds; some declare it and never send it",
-        more: "If only `roots_ttl_ms` is set, that counts for these clients, too",
+        more: "If only `roots_ttl_ms` is set, it also applies to these clients",
     }
     "roots_timeout_ms" roots_timeout: Duration = Policy::default().timeout => {
         key: "roots_timeout_ms" => patience,
@@ -120,7 +120,7 @@ settings! {
         more: "A list of tables",
         parts: [
             ("pattern", "required", "What to close: a name such as `*.pem`, or a path with a slash"),
-            ("closed", "`all`", "`all`, or `writing`, which takes only writing and deleting away"),
+            ("closed", "`all`", "`all`, or `writing`, which closes it only for writing and deleting"),
             ("below", "everywhere", "The directory that the pattern applies in, absolute or from `~`"),
         ],
     }
@@ -221,7 +221,7 @@ settings! {
     }
     "http.principals" principals: Vec<PrincipalSettings> = Vec::new() => {
         key: "http.principals" => principals,
-        means: "Who may use the server, each with a token and directories of their own",
+        means: "Who may use the server, each with their own token and directories",
         more: "A table by name",
         parts: [
             ("token_file", "none", "The file with the principal's token"),
@@ -256,12 +256,12 @@ macro_rules! limits {
 // The defaults are those of the front: see `http/limits.rs`.
 limits! {
     "http.limits.connections" connections: 16_384, 1, 1_000_000, "Connections at the same time; more wait";
-    "http.limits.sessions" sessions: 20_000, 1, 1_000_000, "Sessions of legacy clients in all; the hub has a limit of its own";
+    "http.limits.sessions" sessions: 20_000, 1, 1_000_000, "Sessions of legacy clients in total; the hub has its own limit";
     "http.limits.sessions_per_principal" sessions_per_principal: 16_384, 1, 1_000_000, "Sessions of legacy clients of one principal";
     "http.limits.session_idle_ms" session_idle_ms: 1_800_000, 1_000, 7 * DAY, "A session without an open stream ends after this time";
     "http.limits.streams" streams: 64, 1, 10_000, "Open streams of one session: requests that wait for their answer, and streams that the client opened";
     "http.limits.requests" requests: 1_024, 1, 100_000, "Open requests of the modern clients of one principal";
-    "http.limits.rate" rate: 20_000, 1, 1_000_000, "Requests of one principal in a second, on average";
+    "http.limits.rate" rate: 20_000, 1, 1_000_000, "Requests of one principal per second, on average";
     "http.limits.burst" burst: 20_000, 1, 1_000_000, "Requests of one principal at once";
     "http.limits.body_bytes" body_bytes: 4 << 20, 1_024, LONGEST, "The longest body of a request";
     "http.limits.head_ms" head_ms: 10_000, 100, DAY, "The time to send the head of a request, or to begin TLS";
@@ -287,7 +287,7 @@ settings! {
     "serve.tools" tools: Vec<String> = vec![TOOLSETS[0].to_owned()] => {
         key: "serve.tools" => |found| several_of(found, &TOOLSETS),
         flag: "--tools" Once,
-        means: "Which sets of tools to list: `files` (always listed), `project` (what a project is made of, where its documentation is and \
+        means: "Which sets of tools to list: `files` (always listed), `project` (what a project contains, where its documentation is and \
                 how it is built), `roots` (`get-roots` and `roots`, which are answered even if they are not listed)",
         more: "In the settings file a list, on the command line separated by commas",
     }
@@ -327,9 +327,9 @@ mod tests {
             ("sessions = 0", "line: 2, column: 12, says: \"`0` (expected a number from 1 to 1000000)"),
             ("body_bytes = 16777217", "expected a number from 1024 to 16777216"),
             ("session_idle_ms = 999", "expected a number from 1000 to 604800000"),
-            ("rate = -1", "a whole number is expected"),
-            ("rate = 1.5", "a whole number is expected"),
-            ("rate = \"many\"", "a whole number is expected"),
+            ("rate = -1", "expected a non-negative integer"),
+            ("rate = 1.5", "expected a non-negative integer"),
+            ("rate = \"many\"", "expected a non-negative integer"),
             ("rates = 1", "unknown key `rates`"),
         ] {
             let mistake = format!("{:?}", read(wrong).unwrap_err());

@@ -190,7 +190,7 @@ fn each_place_is_explained() {
         "  [STAGE]/project  read, write, delete  (a root)\n",
         "  [STAGE]/outside  read, execute  (allowed by a flag or the settings)\n",
         " places of the system: ",
-        "/home  read, write, execute, delete  (a directory of its own)\n",
+        "/home  read, write, execute, delete  (its own directory)\n",
     ] {
         assert!(told.contains(line), "{line:?} in {told}");
     }

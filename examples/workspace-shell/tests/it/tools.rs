@@ -21,7 +21,7 @@ fn commands_start_in_the_first_root() {
     assert_eq!(std::fs::read_to_string(scene.path("project/made.txt")).unwrap(), "made\n");
     assert_eq!(shell(&mut client, "true"), "[no output]");
     let late = client.says("shell", json!({"command": "echo begun; sleep 1000", "timeout_ms": 2000}));
-    assert_eq!(late, "begun\n[its time was over: it was ended, with all that it started]");
+    assert_eq!(late, "begun\n[timed out: it was killed, with every process that it started]");
 }
 
 #[test]

@@ -238,7 +238,7 @@ pub(in crate::files) const CASES: &[Case] = &[
     case(
         "a file that is not text",
         TEXTS,
-        &[differ("read_text_file", r#"{"path":"$ROOT/zero.txt"}"#, BINARY, Text("a\u{0}b"), Failure("is no text"))],
+        &[differ("read_text_file", r#"{"path":"$ROOT/zero.txt"}"#, BINARY, Text("a\u{0}b"), Failure("is not text"))],
     ),
     case(
         "a file of more than 4 MiB",

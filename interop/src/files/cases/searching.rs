@@ -190,7 +190,7 @@ pub(in crate::files) const CASES: &[Case] = &[
                 r#"{"path":"$ROOT","pattern":"["}"#,
                 GLOBS,
                 Text("No matches found"),
-                Failure("is no pattern"),
+                Failure("is not a valid pattern"),
             ),
             differ(
                 "search_files",

@@ -101,7 +101,7 @@ pub(in crate::files) const CASES: &[Case] = &[
                 Part("wrote"),
                 Failure("is a directory"),
             ),
-            differ("read_text_file", r#"{"path":"$ROOT/a.txt/"}"#, SLASH, Text("a\n"), Failure("is no directory")),
+            differ("read_text_file", r#"{"path":"$ROOT/a.txt/"}"#, SLASH, Text("a\n"), Failure("is not a directory")),
         ],
     )
     .leaving_another_tree(),
@@ -192,7 +192,7 @@ pub(in crate::files) const CASES: &[Case] = &[
             r#"{"source":"$ROOT/a.txt","destination":"$ROOT/new/"}"#,
             SLASH,
             Part("moved"),
-            Failure("is no directory"),
+            Failure("is not a directory"),
         )],
     )
     .leaving_another_tree(),

@@ -21,7 +21,7 @@ pub(super) fn literal(word: &str) -> String {
     Value::from(word).to_string().trim().to_owned()
 }
 
-const NO_PLACE: EditError = EditError::Unclear("its place in the text is not known");
+const NO_PLACE: EditError = EditError::Unclear("its position in the file is not known");
 
 pub(super) fn entry(
     text: &str,

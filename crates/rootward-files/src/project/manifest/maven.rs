@@ -19,7 +19,7 @@ pub(super) fn read(text: &str, beside: &Beside) -> Result<Facts, String> {
         match reader.read_event().map_err(|_| broken())? {
             Event::Start(element) => {
                 if way.len() >= DEEPEST {
-                    return Err(format!("not read: elements lie more than {DEEPEST} deep in each other"));
+                    return Err(format!("not read: elements are nested more than {DEEPEST} levels deep"));
                 }
                 way.push(String::from_utf8_lossy(element.local_name().as_ref()).into_owned());
             }

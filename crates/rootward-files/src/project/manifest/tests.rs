@@ -119,7 +119,7 @@ fn malformed_manifests_are_a_problem_and_no_more() {
     check(System::Cargo, "= = =", "not TOML");
     check(System::Cargo, &format!("a = {}", "[".repeat(100_000)), "not TOML");
     check(System::Python, &format!("a = {}", "{b=".repeat(60_000)), "not TOML");
-    check(System::Maven, &"<a>".repeat(80_000), "64 deep");
+    check(System::Maven, &"<a>".repeat(80_000), "64 levels deep");
     check(System::Maven, "<project><a></b></project>", "malformed");
     check(System::Maven, "<project>", "malformed");
     // A malformed manifest still gives the facts of its system.

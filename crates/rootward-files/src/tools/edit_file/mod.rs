@@ -82,9 +82,7 @@ fn edit(Arguments { path, edits, dry_run }: &Arguments, work: &Work) -> Result<S
     let name = Shown::new(&named);
     let before = file.read_whole(LARGEST as u64).map_err(too_large)?;
     let before = String::from_utf8(before).map_err(|_| {
-        Failure::said(format!(
-            "`{name}` is not UTF-8 text; to edit it as such would damage it, so it was left as it was"
-        ))
+        Failure::said(format!("`{name}` is not UTF-8 text; editing it as text would damage it, so it was not changed"))
     })?;
     let mut text = Text::new(&before);
     let original = text.as_str().to_owned();
@@ -94,9 +92,9 @@ fn edit(Arguments { path, edits, dry_run }: &Arguments, work: &Work) -> Result<S
         let number = index + 1;
         let places = text.replace(old_text, new_text, LARGEST).map_err(|error| {
             let said = match error {
-                EditError::Empty => "its `oldText` is empty: name the text that is to be replaced".to_owned(),
+                EditError::Empty => "its `oldText` is empty: give the text to replace".to_owned(),
                 EditError::NotFound => format!(
-                    "its `oldText` is not there, not with other blanks at the ends of lines either; read the file for what is: {}",
+                    "its `oldText` was not found, even with differences in whitespace at line ends ignored; read the file for its current text: {}",
                     beginning(old_text)
                 ),
                 EditError::TooLarge => format!("the file would become larger than {LARGEST} bytes"),
@@ -105,7 +103,7 @@ fn edit(Arguments { path, edits, dry_run }: &Arguments, work: &Work) -> Result<S
         })?;
         if places > 1 {
             notes.push(format!(
-                "Edit {number} matched {places} places; the first was changed. More of the text around another chooses that one.\n"
+                "Edit {number} matched {places} places; the first was changed. Include more surrounding text to choose another match.\n"
             ));
         }
     }
@@ -114,7 +112,7 @@ fn edit(Arguments { path, edits, dry_run }: &Arguments, work: &Work) -> Result<S
     if !dry_run && after != before {
         path.replace_version(version, after.as_bytes()).map_err(|error| match error {
             GrantError::Changed { .. } => Failure::said(format!(
-                "`{name}` was changed by somebody else meanwhile and left so; read it and edit again"
+                "`{name}` was changed by another program and was not edited; read it and edit again"
             )),
             other => other.into(),
         })?;

@@ -24,7 +24,7 @@ pub(super) fn fenced(name: &str, before: &str, after: &str) -> String {
     }
     let note = match left_out {
         0 => String::new(),
-        lines => format!("The diff is long: {lines} more lines of it are not shown.\n"),
+        lines => format!("The diff is long: {lines} more lines are not shown.\n"),
     };
     format!("{fence}diff\n{diff}{fence}\n\n{note}")
 }
@@ -98,6 +98,6 @@ mod tests {
         assert!(shown.starts_with("`````diff\n") && shown.ends_with("`````\n\n"), "{shown}");
         let long = "line\n".repeat(LONGEST);
         let shown = fenced("f", "", &long);
-        assert!(shown.len() < LONGEST + 200 && shown.ends_with("more lines of it are not shown.\n"));
+        assert!(shown.len() < LONGEST + 200 && shown.ends_with("more lines are not shown.\n"));
     }
 }

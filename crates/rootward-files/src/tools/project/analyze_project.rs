@@ -33,8 +33,8 @@ impl FileTool for AnalyzeProject {
     const ABOUT: About = About {
         name: "analyze_project",
         title: "Analyze Project",
-        description: "Tell what a project is made of: number and size of files, languages, manifests, and where its programs start, \
-                      for each root or for one directory. Passes over what `.gitignore` names, dependencies and caches.",
+        description: "Describe a project: number and size of files, languages, manifests, and where its programs start, \
+                      for each root or for one directory. Skips files that `.gitignore` names, dependencies and caches.",
         effect: Effect::Reads,
         output: Output::Data(properties),
     };
@@ -179,7 +179,7 @@ fn properties() -> Value {
         "properties": {
             "path": {"type": "string"},
             "name": {"type": "string", "description": "What the user calls this root"},
-            "problem": {"type": "string", "description": "Why this root could not be looked at"},
+            "problem": {"type": "string", "description": "Why this root could not be read"},
             "files": {"type": "integer"},
             "directories": {"type": "integer"},
             "bytes": {"type": "integer"},
@@ -191,6 +191,6 @@ fn properties() -> Value {
     });
     json!({
         "projects": {"type": "array", "items": project},
-        "truncated": {"type": "boolean", "description": "Whether there is more than is told"},
+        "truncated": {"type": "boolean", "description": "Whether there is more than shown"},
     })
 }

@@ -45,7 +45,7 @@ impl FileTool for BuildConfiguration {
     const ABOUT: About = About {
         name: "build_configuration",
         title: "Build Configuration",
-        description: "Tell how a project is installed, built, tested and run: the commands of npm, cargo, make, gradle, maven, pyproject \
+        description: "Show how to install, build, test and run a project: the commands of npm, cargo, make, gradle, maven, pyproject \
                       and go, with the directory to run each in, merged over all roots. Nothing is run.",
         effect: Effect::Reads,
         output: Output::Data(properties),
@@ -200,7 +200,7 @@ fn properties() -> Value {
             "version": {"type": "string"},
             "member": {"type": "boolean", "description": "Whether a workspace above it runs its commands"},
             "commands": {"type": "array", "items": command},
-            "problem": {"type": "string", "description": "Why the manifest was not read; then only the usual commands are told"},
+            "problem": {"type": "string", "description": "Why the manifest was not read; then only the usual commands are shown"},
         },
         "required": ["path", "system", "directory", "member", "commands"],
     });
@@ -216,6 +216,6 @@ fn properties() -> Value {
             "additionalProperties": {"type": "array", "items": step},
             "description": "What to run by purpose, over all roots",
         },
-        "truncated": {"type": "boolean", "description": "Whether there is more than is told"},
+        "truncated": {"type": "boolean", "description": "Whether there is more than shown"},
     })
 }

@@ -41,7 +41,7 @@ impl FileTool for FindDocumentation {
         name: "find_documentation",
         title: "Find Documentation",
         description: "Find the documentation of a project: READMEs, changelogs, `docs` directories, Markdown and reStructuredText, the \
-                      most general first, with their titles. Passes over what `.gitignore` names, dependencies and caches.",
+                      most general first, with their titles. Skips files that `.gitignore` names, dependencies and caches.",
         effect: Effect::Reads,
         output: Output::Data(properties),
     };

@@ -210,7 +210,7 @@ fn no_second_hub_is_added() {
     assert!(again.stdout.contains("  rootward: the hub, already\n"), "{}", again.stdout);
     stage.write("home/.cursor/mcp.json", &now.replace("\"web\"", "\"three\": {\"command\": \"x\"},\n    \"web\""));
     let again = stage.run(["adopt", "--hub", "--yes", "--no-try"]);
-    assert!(again.stdout.contains("  three: skipped: a hub is there already: "), "{}", again.stdout);
+    assert!(again.stdout.contains("  three: skipped: the file already has a hub: "), "{}", again.stdout);
     assert_eq!(hubs(&stage).len(), 1);
 }
 

@@ -146,7 +146,7 @@ fn paths_that_mean_nothing_here_are_not_checked() {
     assert_eq!(client.text("far__echo", json!({"path": "/issues/1"})), "/issues/1");
     assert_eq!(client.text("far__echo", json!({"path": "/"})), "/");
     let told = client.call("get-roots", json!({}))["result"]["structuredContent"]["servers"][0].clone();
-    assert_eq!(told["confinement"], "it runs on another machine and sees no files of this one", "{told}");
+    assert_eq!(told["confinement"], "it runs on another machine and cannot see files on this one", "{told}");
     assert_eq!(told["roots"], json!([]), "{told}");
     assert_eq!(client.end(), Some(0));
 }

@@ -309,7 +309,7 @@ fn directories_are_offered_one_by_one() {
     let run = on_a_terminal(&stage, "roots import --add --from claude-desktop", "y\n");
     assert_eq!(run.code, Some(0), "{}", run.stdout);
     for line in [
-        "warning: `/etc` (read, write, delete), the file server is given it (server `files` of Claude Desktop, `~/.config/Claude/claude_desktop_config.json`) is not offered: ",
+        "warning: `/etc` (read, write, delete), passed to the file server (server `files` of Claude Desktop, `~/.config/Claude/claude_desktop_config.json`) is not offered: ",
         "directory [STAGE]/home/my src\n",
         "  for      `files`, until it is removed\n",
         "shared `~/my src` (read, write, delete), for `files`\n",

@@ -131,7 +131,7 @@ fn a_store_that_cannot_be_read_from_the_start() {
     let stage = stage_with("version = 1\n[[root]]\npath = 1\n");
     let mut reader = Reader::begin(&mut stage.command(["roots", "watch"]));
     let damaged = reader.line();
-    let expect = "line 3, column 8: a string is expected, not integer `1`; no program starts until it can be read";
+    let expect = "line 3, column 8: expected a string, found integer `1`; no program starts until it can be read";
     assert!(damaged.contains("  damaged      saved roots `") && damaged.ends_with(expect), "{damaged}");
     assert!(reader.line().contains("  watching  "));
     replace(&stage, ONE);

@@ -180,7 +180,7 @@ fn a_directory_that_was_not_found_is_added_by_its_path() {
         ("/etc", "it cannot be shared: in `/etc`, which belongs to the system"),
         ("~/.config/rootward", "Rootward's own settings, saved roots"),
         ("~/src/*", "`rootward roots add` takes patterns"),
-        ("~/notes:add", "not usable: `:add` is not an access: use `:rw-nodelete`"),
+        ("~/notes:add", "not usable: `:add` is not an access suffix: use `:rw-nodelete`"),
         ("http://x", "not usable: scheme `http`, only `file` is supported"),
     ] {
         picker.keys(&format!("a{typed}"));
