@@ -138,7 +138,7 @@ impl Session {
         child.sent.remove(&key(answered));
         match child.owes.remove(&key(answered)) {
             Some(Owed::OwnHandshake) => {
-                self.ended(id, &Failure::new(format!("the server could not be initialized: {says}")))
+                self.ended(id, &Failure::new(format!("the server could not be initialized: {says}")));
             }
             Some(Owed::OwnList(list)) => self.own_list(id.link, list, None),
             Some(Owed::Handshake) if self.improvises_for(id, answered, None) => {}
