@@ -4,7 +4,7 @@
 
 use std::ffi::OsStr;
 use std::fmt::{self, Display};
-use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::io::{self, ErrorKind, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -47,7 +47,7 @@ pub(crate) fn warning(text: &str) {
 /// Warns a person who runs a verb that a client should start.
 #[cfg(any(feature = "serve", feature = "wrap"))]
 pub(crate) fn warn_on_terminal(verb: &str) {
-    if io::stdin().is_terminal() {
+    if io::IsTerminal::is_terminal(&io::stdin()) {
         warning(&format!(
             "`rootward {verb}` speaks MCP on standard input; add it to a client's settings instead of running it here"
         ));
