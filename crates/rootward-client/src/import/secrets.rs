@@ -25,7 +25,8 @@ const TELLING: [&str; 15] = [
     "webhook",
 ];
 /// Names, or last words of names, that do so.
-const TELLING_LAST: [&str; 9] = ["key", "auth", "pat", "pwd", "pass", "sig", "signature", "dsn", "jwt"];
+const TELLING_LAST: [&str; 11] =
+    ["key", "auth", "pat", "pwd", "pass", "sig", "signature", "dsn", "jwt", "cred", "creds"];
 /// Endings of names that say where a secret is, not what it is.
 const PLACES: [&str; 6] = ["file", "path", "dir", "env", "var", "name"];
 /// Prefixes of tokens of well-known services.
@@ -283,7 +284,7 @@ mod tests {
         check(&["--auth", "Bearer", "x", "y"], &["--auth", "Bearer", "…", "y"]);
         check(&["--header", "Authorization: Bearer x y"], &["--header", "Authorization: …"]);
         check(&["-H", "X-Other: x", "--header=A: b"], &["-H", "X-Other: …", "--header=A: …"]);
-        check(&["--password=a b"], &["--password=…"]);
+        check(&["--password=a b", "--cred=x", "--session-id", "x"], &["--password=…", "--cred=…", "--session-id", "…"]);
         check(&["Authorization: Bearer x"], &["Authorization: Bearer …"]);
         check(&["Authorization:Bearer", "x"], &["Authorization:Bearer", "…"]);
         check(&["X-Api-Key:x"], &["X-Api-Key:…"]);

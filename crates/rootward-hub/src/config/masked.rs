@@ -9,8 +9,25 @@ use super::template::{Piece, Template};
 
 /// Replaces hidden text.
 const HIDDEN: &str = "…";
-/// Substrings of names that indicate a secret.
-const TELLING: [&str; 9] = ["KEY", "TOKEN", "SECRET", "PASS", "AUTH", "CRED", "COOKIE", "BEARER", "DSN"];
+/// Substrings of names, without separators, that indicate a secret.
+const TELLING: [&str; 14] = [
+    "KEY",
+    "TOKEN",
+    "SECRET",
+    "PASS",
+    "AUTH",
+    "CRED",
+    "COOKIE",
+    "BEARER",
+    "DSN",
+    "PWD",
+    "JWT",
+    "WEBHOOK",
+    "SESSIONID",
+    "CONNECTIONSTRING",
+];
+/// Last words of names that indicate a secret. Inside a name they are parts of other words: `PATH`, `DESIGN`.
+const TELLING_LAST: [&str; 3] = ["PAT", "SIG", "SIGNATURE"];
 /// Prefixes of tokens from well-known services.
 const TOKENS: [&str; 12] =
     ["ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "sk-", "sk_", "xoxb-", "xoxp-", "AKIA", "AIza", "eyJ"];
@@ -65,7 +82,9 @@ impl ServerConfig {
 /// Whether a name indicates that its value is a secret.
 pub(super) fn is_telling(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
-    TELLING.iter().any(|word| name.contains(word))
+    let joined: String = name.chars().filter(|letter| letter.is_ascii_alphanumeric()).collect();
+    let last = name.rsplit(|letter: char| !letter.is_ascii_alphanumeric()).next().unwrap_or_default();
+    TELLING.iter().any(|word| joined.contains(word)) || TELLING_LAST.contains(&last)
 }
 
 /// The references in a template, with the literal text between them hidden.
@@ -201,6 +220,10 @@ mod tests {
         check(&["--api-key", "hunter2", "--port", "80"], &["--api-key", "…", "--port", "80"]);
         check(&["--api-key", "${KEY}", "x"], &["--api-key", "${KEY}", "x"]);
         check(&["--api-key=hunter2", "TOKEN=x"], &["--api-key=…", "TOKEN=…"]);
+        for name in ["--pat", "--pwd", "--jwt", "--connection-string", "--webhook", "--session-id", "--cred", "X_SIG"] {
+            check(&[&format!("{name}=hunter2")], &[&format!("{name}=…")]);
+        }
+        check(&["--path=a", "--design=b", "--patch=c"], &["--path=a", "--design=b", "--patch=c"]);
         check(&["-H", "X-Thing: hunter2"], &["-H", "X-Thing: …"]);
         check(&["--header", "Authorization:${AUTH}"], &["--header", "Authorization: …"]);
         check(&["Authorization: Bearer x"], &["Authorization: …"]);
