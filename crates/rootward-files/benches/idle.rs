@@ -4,7 +4,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a benchmark that fails must stop")]
 #![expect(clippy::disallowed_methods, reason = "the benchmark acts as the user who creates the directories")]
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "the numbers go to stdout, the rest to stderr")]
+#![expect(clippy::print_stdout, reason = "the numbers go to stdout")]
 
 use std::process::Command;
 use std::time::Duration;
@@ -12,6 +12,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use rootward_files::FileServer;
 use rootward_server::{RootsService, Settings};
+use rootward_testkit::bench::run::is_asked_for;
 use rootward_testkit::client::message;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -67,16 +68,13 @@ fn main() {
     match arguments.iter().find_map(|argument| argument.strip_prefix(WEIGH)) {
         Some("one") => weigh("one root for all", |_| 0),
         Some(_) => weigh("a root for each", |number| number),
-        // `cargo test --benches` also runs this, to check that it starts; it does not want a measurement.
-        None if !arguments.iter().any(|argument| argument == "--bench") => {
-            eprintln!("nothing measured: run by `cargo bench`");
-        }
-        None => {
+        None if is_asked_for() => {
             for kind in ["one", "each"] {
                 let program = std::env::current_exe().unwrap();
                 assert!(Command::new(program).arg(format!("{WEIGH}{kind}")).status().unwrap().success());
             }
         }
+        None => {}
     }
 }
 

@@ -9,7 +9,7 @@
 //! [`rootward_testkit::bench::listing`] is the listing to compare with.
 
 #![expect(clippy::disallowed_methods, reason = "the benchmark creates and lists the tree by name")]
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "the table goes to stdout, progress to stderr")]
+#![expect(clippy::print_stderr, reason = "progress goes to stderr")]
 #![expect(clippy::expect_used, reason = "a benchmark that fails must stop, not print half a table")]
 
 mod sources;
@@ -20,8 +20,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use rootward_client::detect::{DetectOptions, Detection, Limits, detect_ambient};
-use rootward_testkit::bench::cores;
-use rootward_testkit::bench::table::Table;
+use rootward_testkit::bench::run::run;
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
@@ -29,18 +28,10 @@ type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 const THREADS: usize = 2;
 
 fn main() -> Outcome {
-    // `cargo test --benches` also runs this, to check that it starts; it does not want a measurement.
-    if !std::env::args().any(|argument| argument == "--bench") {
-        eprintln!("nothing measured: run by `cargo bench`");
-        return Ok(());
-    }
-    let mut table = Table::default();
-    let scratch = tempfile::Builder::new().prefix("rootward-bench-").tempdir()?;
-    let top = scratch.path().canonicalize()?;
-    tree::measure(&top, &mut table)?;
-    sources::measure(&mut table)?;
-    println!("{}\n\n{table}", cores::machine(&top)?);
-    Ok(())
+    run(|top, table| {
+        tree::measure(top, table)?;
+        sources::measure(table)
+    })
 }
 
 /// A scan without limits.

@@ -9,7 +9,6 @@
 //! [`servers`] are the other ends of the sockets.
 
 #![expect(clippy::disallowed_methods, reason = "the benchmark acts as the user who creates the directories")]
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "the table goes to stdout, progress to stderr")]
 #![expect(clippy::expect_used, reason = "a benchmark that fails must stop, not print half a table")]
 
 mod servers;
@@ -23,8 +22,8 @@ use rootward_client::consent::Consents;
 use rootward_client::provider::{Provider, Settings, Shares};
 use rootward_client::store::{Kept, SavedRoot};
 use rootward_core::Access;
-use rootward_testkit::bench::cores;
 use rootward_testkit::bench::measure::in_turns;
+use rootward_testkit::bench::run::run;
 use rootward_testkit::bench::table::{Bar, Most, Table};
 use tokio::io::AsyncWriteExt;
 
@@ -37,18 +36,10 @@ const TURNS: usize = 31;
 const FRAME: &[u8] = b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/roots/list_changed\"}\n";
 
 fn main() -> Outcome {
-    // `cargo test --benches` also runs this, to check that it starts; it does not want a measurement.
-    if !std::env::args().any(|argument| argument == "--bench") {
-        eprintln!("nothing measured: run by `cargo bench`");
-        return Ok(());
-    }
-    servers::make_room_for(SERVERS)?;
-    let scratch = tempfile::Builder::new().prefix("rootward-bench-").tempdir()?;
-    let top = scratch.path().canonicalize()?;
-    let mut table = Table::default();
-    tokio::runtime::Runtime::new()?.block_on(measure(&top, &mut table))?;
-    println!("{}\n\n{table}", cores::machine(&top)?);
-    Ok(())
+    run(|top, table| {
+        servers::make_room_for(SERVERS)?;
+        tokio::runtime::Runtime::new()?.block_on(measure(top, table))
+    })
 }
 
 async fn measure(top: &Path, table: &mut Table) -> Outcome {

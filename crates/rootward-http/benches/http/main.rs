@@ -12,7 +12,6 @@
 //! measure.
 
 #![expect(clippy::disallowed_methods, reason = "the benchmark creates the user's directories")]
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "the table goes to stdout, progress to stderr")]
 #![expect(clippy::expect_used, reason = "a server that stops answering cannot be measured")]
 
 mod calling;
@@ -23,7 +22,7 @@ mod ways;
 
 use std::error::Error;
 
-use rootward_testkit::bench::table::Table;
+use rootward_testkit::bench::run::run;
 use rootward_testkit::bench::{cores, echo};
 
 use ways::Ways;
@@ -40,25 +39,16 @@ enum Amount {
 }
 
 fn main() -> Outcome<()> {
-    let arguments: Vec<String> = std::env::args().collect();
-    if arguments.get(1).is_some_and(|argument| argument == echo::SERVE) {
+    if std::env::args().nth(1).is_some_and(|argument| argument == echo::SERVE) {
         return echo::serve();
     }
-    // `cargo test --benches` also runs this, to check that it starts; it does not ask for a measurement.
-    if !arguments.iter().any(|argument| argument == "--bench") {
-        eprintln!("nothing measured: run by `cargo bench`");
-        return Ok(());
-    }
     let amount = if std::env::var_os("ROOTWARD_QUICK").is_some() { Amount::Quick } else { Amount::Full };
-    let mut table = Table::default();
-    let scratch = tempfile::Builder::new().prefix("rootward-bench-").tempdir()?;
-    let top = scratch.path().canonicalize()?;
-    let ways = Ways::new(&top)?;
-    let pinned = cores::pin_to_one()?;
-    calling::measure(&ways, amount, &mut table)?;
-    pinned.release()?;
-    together::measure(&ways, amount, &mut table)?;
-    idle::measure(&ways, amount, &mut table)?;
-    println!("{}\n\n{table}", cores::machine(&top)?);
-    Ok(())
+    run(|top, table| {
+        let ways = Ways::new(top)?;
+        let pinned = cores::pin_to_one()?;
+        calling::measure(&ways, amount, table)?;
+        pinned.release()?;
+        together::measure(&ways, amount, table)?;
+        idle::measure(&ways, amount, table)
+    })
 }

@@ -12,7 +12,6 @@
 //! [`carrying`], [`starting`] and [`listing`] measure.
 
 #![expect(clippy::disallowed_methods, reason = "the benchmark creates the user's directories")]
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "the table goes to stdout, progress to stderr")]
 #![expect(clippy::expect_used, reason = "a server that stops answering cannot be measured")]
 
 mod calling;
@@ -24,7 +23,7 @@ mod ways;
 
 use std::error::Error;
 
-use rootward_testkit::bench::table::Table;
+use rootward_testkit::bench::run::run;
 use rootward_testkit::bench::{cores, echo};
 
 use ways::Ways;
@@ -51,30 +50,22 @@ impl Cores {
 }
 
 fn main() -> Outcome<()> {
-    let arguments: Vec<String> = std::env::args().collect();
-    if arguments.get(1).is_some_and(|argument| argument == echo::SERVE) {
+    if std::env::args().nth(1).is_some_and(|argument| argument == echo::SERVE) {
         return echo::serve();
     }
-    // `cargo test --benches` also runs this, to check that it starts; it does not ask for a measurement.
-    if !arguments.iter().any(|argument| argument == "--bench") {
-        eprintln!("nothing measured: run by `cargo bench`");
-        return Ok(());
-    }
-    let mut table = Table::default();
-    let scratch = tempfile::Builder::new().prefix("rootward-bench-").tempdir()?;
-    let top = scratch.path().canonicalize()?;
-    let ways = Ways::new(&top)?;
-    let hub = ways.hub(1);
-    for cores in [Cores::One, Cores::All] {
-        let pinned = if cores == Cores::One { Some(cores::pin_to_one()?) } else { None };
-        calling::measure(&ways, &hub, cores, &mut table)?;
-        carrying::measure(&ways, cores, &mut table)?;
-        starting::measure(&ways, cores, &mut table)?;
-        listing::measure(&ways, cores, &mut table)?;
-        if let Some(pinned) = pinned {
-            pinned.release()?;
+    run(|top, table| {
+        let ways = Ways::new(top)?;
+        let hub = ways.hub(1);
+        for cores in [Cores::One, Cores::All] {
+            let pinned = if cores == Cores::One { Some(cores::pin_to_one()?) } else { None };
+            calling::measure(&ways, &hub, cores, table)?;
+            carrying::measure(&ways, cores, table)?;
+            starting::measure(&ways, cores, table)?;
+            listing::measure(&ways, cores, table)?;
+            if let Some(pinned) = pinned {
+                pinned.release()?;
+            }
         }
-    }
-    println!("{}\n\n{table}", cores::machine(&top)?);
-    Ok(())
+        Ok(())
+    })
 }

@@ -82,7 +82,7 @@ impl ServerConfig {
 /// Whether a name indicates that its value is a secret.
 pub(super) fn is_telling(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
-    let joined: String = name.chars().filter(|letter| letter.is_ascii_alphanumeric()).collect();
+    let joined: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
     let last = name.rsplit(|letter: char| !letter.is_ascii_alphanumeric()).next().unwrap_or_default();
     TELLING.iter().any(|word| joined.contains(word)) || TELLING_LAST.contains(&last)
 }

@@ -10,7 +10,6 @@
 //! and [`calling`] measure.
 
 #![expect(clippy::disallowed_methods, reason = "the benchmark acts as the user who creates the directories")]
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "the table goes to stdout, progress to stderr")]
 #![expect(clippy::expect_used, reason = "a server that stops answering cannot be measured")]
 
 mod calling;
@@ -22,29 +21,20 @@ mod ways;
 use std::error::Error;
 
 use rootward_testkit::bench::cores;
-use rootward_testkit::bench::table::Table;
+use rootward_testkit::bench::run::run;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
 fn main() -> Outcome<()> {
-    let arguments: Vec<String> = std::env::args().collect();
-    if arguments.get(1).is_some_and(|argument| argument == server::ECHO) {
+    if std::env::args().nth(1).is_some_and(|argument| argument == server::ECHO) {
         return server::echo();
     }
-    // `cargo test --benches` also runs this, to check that it starts; it does not want a measurement.
-    if !arguments.iter().any(|argument| argument == "--bench") {
-        eprintln!("nothing measured: run by `cargo bench`");
-        return Ok(());
-    }
-    let mut table = Table::default();
-    let scratch = tempfile::Builder::new().prefix("rootward-bench-").tempdir()?;
-    let top = scratch.path().canonicalize()?;
-    // Several processes are involved in the first answer and in a call. On one core each waits for the other; on
-    // several, a wake-up costs more than the operation that is measured.
-    let pinned = cores::pin_to_one()?;
-    starting::measure(&top, &mut table)?;
-    calling::measure(&top, &mut table)?;
-    pinned.release()?;
-    println!("{}\n\n{table}", cores::machine(&top)?);
-    Ok(())
+    run(|top, table| {
+        // Several processes are involved in the first answer and in a call. On one core each waits for the other; on
+        // several, a wake-up costs more than the operation that is measured.
+        let pinned = cores::pin_to_one()?;
+        starting::measure(top, table)?;
+        calling::measure(top, table)?;
+        Ok(pinned.release()?)
+    })
 }

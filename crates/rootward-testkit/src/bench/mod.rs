@@ -11,4 +11,5 @@ pub mod listening;
 pub mod listing;
 pub mod measure;
 pub mod peers;
+pub mod run;
 pub mod table;
