@@ -84,6 +84,29 @@ pub struct Occasion<'o> {
     pub generation: u64,
 }
 
+impl Occasion<'_> {
+    /// The record of a refusal that says nothing but `path`, which must be in the form of [`AuditEvent::path`].
+    pub fn event(self, path: String, access: Access) -> AuditEvent {
+        AuditEvent {
+            time: self.time,
+            session: self.session.to_owned(),
+            principal: self.principal.map(str::to_owned),
+            client: self.client.map(str::to_owned),
+            server: self.server.map(str::to_owned),
+            process: self.process,
+            requester: self.requester.to_owned(),
+            path,
+            resolved: None,
+            access,
+            decision: Decision::Deny,
+            code: None,
+            root: None,
+            generation: self.generation,
+            reason: None,
+        }
+    }
+}
+
 /// How long the user's consent lasts.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -172,44 +195,19 @@ impl AuditEvent {
             Err(denial) => (denial.resolved().map(Into::into), denial.root(), Some(denial.code())),
         };
         AuditEvent {
-            time: occasion.time,
-            session: occasion.session.to_owned(),
-            principal: occasion.principal.map(str::to_owned),
-            client: occasion.client.map(str::to_owned),
-            server: occasion.server.map(str::to_owned),
-            process: occasion.process,
-            requester: occasion.requester.to_owned(),
-            // A denial holds the path shortened to the longest that can be valid.
-            path: text(decision.err().map_or(path, Denial::path)),
             resolved: resolved.map(|path| text(path.as_os_str())),
-            access,
             decision: if code.is_none() { Decision::Allow } else { Decision::Deny },
             code,
             root: root.map(|root| text(root.path.as_os_str())),
-            generation: occasion.generation,
-            reason: None,
+            // A denial holds the path shortened to the longest that can be valid.
+            ..occasion.event(text(decision.err().map_or(path, Denial::path)), access)
         }
     }
 
     /// The record of a root that a client named and that is left out, with the reason.
     pub fn of_root(occasion: Occasion<'_>, root: &str, access: Access, code: Option<Code>, reason: &str) -> AuditEvent {
-        AuditEvent {
-            time: occasion.time,
-            session: occasion.session.to_owned(),
-            principal: occasion.principal.map(str::to_owned),
-            client: occasion.client.map(str::to_owned),
-            server: occasion.server.map(str::to_owned),
-            process: occasion.process,
-            requester: occasion.requester.to_owned(),
-            path: Shown::new(root).to_string(),
-            resolved: None,
-            access,
-            decision: Decision::Deny,
-            code,
-            root: None,
-            generation: occasion.generation,
-            reason: Some(Shown::new(reason).to_string()),
-        }
+        let event = occasion.event(Shown::new(root).to_string(), access);
+        AuditEvent { code, reason: Some(Shown::new(reason).to_string()), ..event }
     }
 }
 

@@ -23,21 +23,19 @@
 //!
 //! The logic is in `engine/`, the byte handling in `front/`.
 
-use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use rootward_core::PlacedRoot;
-use rootward_protocol::session::Terms;
 use rootward_sandbox::{Enforcement, Refused, StartError};
 
 pub use crate::engine::{About, Enforce, Rules, SourceWatcher, Tells, TreatedBy, Treatments};
 pub use crate::front::{Confine, FileServerCommand, Homes, Inject, Launch, Runs};
 pub use rootward_protocol::session::Given;
 
-use crate::engine::{Begin, Engine, Server};
+use crate::engine::{Engine, Server};
 use crate::front::{Backing, Backings, Keeping, OneServer, Serving};
 use crate::status::{Kind, StatusFile};
 
@@ -80,25 +78,12 @@ impl Wrap {
     pub fn run(self, operator: &mut dyn Operator) -> io::Result<i32> {
         let Wrap { rules, launch, longest, follow, handshakes, status } = self;
         let keeping = Keeping::new_ambient(handshakes, &launch.program, &launch.arguments);
-        let mut terms = Terms::new_ambient(rules.policy.clone(), rules.guard.clone(), rules.validation.clone());
-        terms.way = rules.way;
-        terms.refusals = rules.refusals;
-        let restrictions = Arc::clone(&rules.guard.restrictions);
-        let given = Given { sources: rules.sources.clone(), restrictions };
         let mut engine = Engine::new(longest);
-        let memory = Arc::new(keeping.recall_ambient());
         let audit = rules.audit.clone();
-        let name = launch.server_name().into();
         let server = engine.add(Server {
-            name,
-            rules: Arc::new(rules),
-            terms: Arc::new(terms),
-            given: Arc::new(given),
-            change: launch.change(),
             learners: launch.learners(),
-            begin: Begin::AtOnce,
-            memory,
-            of_principals: BTreeMap::new(),
+            memory: Arc::new(keeping.recall_ambient()),
+            ..Server::new_ambient(&launch.server_name(), rules, launch.change())
         });
         // A random name, so that sessions in the audit log do not share one.
         let name = format!("{:016x}", RandomState::new().hash_one(std::process::id()));

@@ -162,16 +162,8 @@ mod tests {
     use super::*;
 
     fn root(path: &str, access: Access, names: &[&str]) -> SavedRoot {
-        SavedRoot {
-            path: path.into(),
-            pattern: None,
-            name: None,
-            access,
-            restrict: Vec::new(),
-            audience: Audience::of(names.iter().map(|name| (*name).to_owned())),
-            insistence: Insistence::Judged,
-            given: None,
-        }
+        let audience = Audience::of(names.iter().map(|name| (*name).to_owned()));
+        SavedRoot { audience, ..SavedRoot::new(path, access) }
     }
 
     #[test]

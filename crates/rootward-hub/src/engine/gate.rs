@@ -321,21 +321,11 @@ fn event(finding: &Finding, occasion: Occasion<'_>, roots: &Published) -> AuditE
     let resolved = denial.and_then(Denial::resolved).or(granted.map(|place| &*place.path));
     let root = denial.and_then(Denial::root).map(|root| &*root.path).or(granted.map(|place| &*place.root));
     AuditEvent {
-        time: occasion.time,
-        session: occasion.session.to_owned(),
-        principal: occasion.principal.map(str::to_owned),
-        client: occasion.client.map(str::to_owned),
-        server: occasion.server.map(str::to_owned),
-        process: occasion.process,
-        requester: occasion.requester.to_owned(),
-        path: Shown::new(&*finding.path).to_string(),
         resolved: resolved.map(shown),
-        access: finding.need.access,
         decision: if denial.is_some() { Decision::Deny } else { Decision::Allow },
         code: denial.map(|denial| roots.told(denial.clone()).code()),
         root: root.map(shown),
-        generation: occasion.generation,
-        reason: None,
+        ..occasion.event(Shown::new(&*finding.path).to_string(), finding.need.access)
     }
 }
 

@@ -218,6 +218,21 @@ pub(crate) struct Server {
 }
 
 impl Server {
+    /// A server that starts at once and about which nothing is known.
+    pub(crate) fn new_ambient(name: &str, rules: Rules, change: Change) -> Server {
+        Server {
+            name: name.into(),
+            terms: Arc::new(rules.terms_ambient()),
+            given: Arc::new(rules.given()),
+            rules: Arc::new(rules),
+            change,
+            learners: Learners::default(),
+            begin: Begin::default(),
+            memory: Arc::default(),
+            of_principals: BTreeMap::new(),
+        }
+    }
+
     /// What sessions of this party know about the server before it runs.
     // SECURITY: a server's lists may mention one principal's files, which no other principal may see
     // (test: what_a_server_told_one_principal_is_hidden_from_others)

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use rootward_core::session::{Policy, Sources};
 use rootward_core::{Audit, Guard, GuardOptions, RootSet, Validation};
+use rootward_protocol::session::{Given, Terms};
 use rootward_protocol::{PlacedLimits, RefusalForm, message};
 
 use crate::check::{CheckContext, Verdict, check_within};
@@ -75,6 +76,40 @@ pub enum Tells {
 }
 
 impl Rules {
+    /// How sessions of the server learn their roots.
+    pub(crate) fn terms_ambient(&self) -> Terms {
+        let mut terms = Terms::new_ambient(self.policy.clone(), self.guard.clone(), self.validation.clone());
+        terms.way = self.way;
+        terms.refusals = self.refusals;
+        terms
+    }
+
+    /// The root sources of the operator and the user, until they change.
+    pub(crate) fn given(&self) -> Given {
+        Given { sources: self.sources.clone(), restrictions: Arc::clone(&self.guard.restrictions) }
+    }
+
+    /// Rules that override nothing.
+    #[cfg(test)]
+    pub(crate) fn plain(policy: Policy, sources: Sources, guard: GuardOptions, validation: Validation) -> Rules {
+        Rules {
+            policy,
+            sources,
+            guard,
+            validation,
+            expansion: Expansion::default(),
+            protection: Protection::default(),
+            way: None,
+            refusals: RefusalForm::default(),
+            enforce: Enforce::default(),
+            treatments: Treatments::default(),
+            treated_by: TreatedBy::default(),
+            paths: PathPairs::default(),
+            tells: Tells::default(),
+            audit: None,
+        }
+    }
+
     /// Checks a call against a guard's roots and the host's limits.
     pub(super) fn check(
         &self,

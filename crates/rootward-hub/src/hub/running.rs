@@ -1,6 +1,5 @@
 //! Assembles and runs a hub: on standard input and output, or behind a door.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
@@ -111,9 +110,7 @@ impl ConfiguredHub {
     /// A hub with one server, whose tools keep their names.
     pub fn of_one(wrap: Wrap) -> ConfiguredHub {
         let Wrap { rules, launch, handshakes, status, longest, follow } = wrap;
-        let mut terms = Terms::new_ambient(rules.policy.clone(), rules.guard.clone(), rules.validation.clone());
-        terms.way = rules.way;
-        terms.refusals = rules.refusals;
+        let (terms, given, audit) = (rules.terms_ambient(), rules.given(), rules.audit.clone());
         let server = HubServer {
             name: launch.server_name(),
             prefix: String::new(),
@@ -124,11 +121,8 @@ impl ConfiguredHub {
         };
         ConfiguredHub {
             terms,
-            given: Given {
-                sources: server.rules.sources.clone(),
-                restrictions: Arc::clone(&server.rules.guard.restrictions),
-            },
-            audit: server.rules.audit.clone(),
+            given,
+            audit,
             servers: vec![server],
             settings: HubSettings { prefix: Prefix::Never, ..HubSettings::default() },
             handshakes,
@@ -194,20 +188,11 @@ struct LaunchFacts {
 fn parts_ambient(server: HubServer, handshakes: Option<PathBuf>, idle: Duration) -> (Served, Server, Backing) {
     let HubServer { name, prefix, tools, isolation, rules, launch } = server;
     let keeping = Keeping::new_ambient(handshakes, &launch.program, &launch.arguments).of_server(&name);
-    let mut terms = Terms::new_ambient(rules.policy.clone(), rules.guard.clone(), rules.validation.clone());
-    terms.way = rules.way;
-    terms.refusals = rules.refusals;
-    let given = Given { sources: rules.sources.clone(), restrictions: Arc::clone(&rules.guard.restrictions) };
     let server = Server {
-        name: name.as_str().into(),
-        rules: Arc::new(rules),
-        terms: Arc::new(terms),
-        given: Arc::new(given),
-        change: launch.change(),
         learners: launch.learners(),
         begin: Begin::WhenNeeded { idle },
         memory: Arc::new(keeping.recall_ambient()),
-        of_principals: BTreeMap::new(),
+        ..Server::new_ambient(&name, rules, launch.change())
     };
     (Served { isolation, runs: launch.runs, ..Served::new(name, prefix, tools) }, server, Backing::new(launch, keeping))
 }

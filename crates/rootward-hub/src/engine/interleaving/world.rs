@@ -8,22 +8,19 @@ use std::time::Duration;
 use rootward_core::session::{Follow, Policy, Sources};
 use rootward_core::{Audit, AuditEvent, GuardOptions, Restrictions, Validation};
 use rootward_protocol::frame::Line;
-use rootward_protocol::session::{Given, Placing, Terms};
+use rootward_protocol::session::Placing;
 use serde_json::Value;
 
 use super::CLIENTS;
 use super::client::{Client, Habit, Manner};
 use super::places::{Gift, Ground};
 use super::server::{Calls, Process, Reply};
-use crate::config::PathPairs;
 use crate::engine::child::ChildId;
 use crate::engine::outlet::Outlet;
-use crate::engine::rules::{Enforce, Rules, Tells, TreatedBy, Treatments};
+use crate::engine::rules::Rules;
 use crate::engine::{
-    Begin, Change, Effect, Engine, Event, Failure, Learners, MessageNumber, OnRecord, Place, Purpose, Server, ServerId,
-    SessionId,
+    Change, Effect, Engine, Event, Failure, MessageNumber, OnRecord, Place, Purpose, Server, ServerId, SessionId,
 };
-use crate::scan::{Expansion, Protection};
 
 /// The kinds of servers; a client uses the server at its number modulo two.
 pub(super) const SERVERS: [Change; 2] = [Change::NewChild, Change::Told];
@@ -62,42 +59,14 @@ impl World {
         let guard = GuardOptions::default();
         let closed = Arc::clone(&guard.restrictions);
         let policy = Policy { follow, ..Policy::default() };
-        let given = Given { sources: Sources::default(), restrictions: Arc::clone(&closed) };
-        let terms = Terms::new_ambient(policy.clone(), guard.clone(), Validation::new(None));
-        let (terms, given) = (Arc::new(terms), Arc::new(given));
         let mut engine = Engine::new(1 << 20);
         let servers = SERVERS.map(|change| {
             let audit: Option<Arc<dyn Audit>> = match change {
                 Change::NewChild => Some(Arc::new(Looked)),
                 Change::Told => None,
             };
-            let rules = Rules {
-                policy: policy.clone(),
-                sources: Sources::default(),
-                guard: guard.clone(),
-                validation: Validation::new(None),
-                expansion: Expansion::default(),
-                protection: Protection::default(),
-                way: None,
-                refusals: rootward_protocol::RefusalForm::default(),
-                enforce: Enforce::Refuse,
-                treatments: Treatments::default(),
-                treated_by: TreatedBy::default(),
-                paths: PathPairs::default(),
-                tells: Tells::default(),
-                audit,
-            };
-            engine.add(Server {
-                name: "files".into(),
-                rules: Arc::new(rules),
-                terms: Arc::clone(&terms),
-                given: Arc::clone(&given),
-                change,
-                learners: Learners::default(),
-                begin: Begin::default(),
-                memory: Arc::default(),
-                of_principals: BTreeMap::new(),
-            })
+            let plain = Rules::plain(policy.clone(), Sources::default(), guard.clone(), Validation::new(None));
+            engine.add(Server::new_ambient("files", Rules { audit, ..plain }, change))
         });
         let clients = habits.into_iter().enumerate().map(|(number, habit)| {
             let server = servers[number % SERVERS.len()];

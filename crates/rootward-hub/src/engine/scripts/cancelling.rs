@@ -58,8 +58,8 @@ fn initialize_cannot_be_cancelled() {
     assert!(play.given_methods(1).contains(&"x 2".to_owned()));
 }
 
-#[test]
-fn a_server_cancels_its_questions_whatever_id_the_client_saw() {
+/// Server 2 has asked a question with id 1, and then server 3 was started for new roots.
+fn with_a_question_and_a_new_server() -> Play {
     let mut play = Play::begun(Change::NewChild, Client::WithRoots);
     play.client(&json!({"id": 7, "method": "x"}));
     play.child(2, &json!({"id": 1, "method": "sampling/createMessage"}));
@@ -68,6 +68,12 @@ fn a_server_cancels_its_questions_whatever_id_the_client_saw() {
     play.share(&["other"]);
     play.greet(3);
     play.heard();
+    play
+}
+
+#[test]
+fn a_server_cancels_its_questions_whatever_id_the_client_saw() {
+    let mut play = with_a_question_and_a_new_server();
     // The new server's ids start from the beginning, too.
     play.child(3, &json!({"id": 1, "method": "elicitation/create"}));
     let sent = play.heard().remove(0)["id"].clone();
@@ -80,14 +86,7 @@ fn a_server_cancels_its_questions_whatever_id_the_client_saw() {
 
 #[test]
 fn answers_find_the_server_that_asked() {
-    let mut play = Play::begun(Change::NewChild, Client::WithRoots);
-    play.client(&json!({"id": 7, "method": "x"}));
-    play.child(2, &json!({"id": 1, "method": "sampling/createMessage"}));
-    play.client(&json!({"method": "notifications/roots/list_changed"}));
-    play.pass(300);
-    play.share(&["other"]);
-    play.greet(3);
-    play.heard();
+    let mut play = with_a_question_and_a_new_server();
     play.child_text(3, r#"{"id": 1 ,"method":"elicitation/create"}"#);
     let sent = play.heard().remove(0)["id"].clone();
     play.given(2);

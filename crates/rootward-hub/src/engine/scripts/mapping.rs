@@ -2,33 +2,21 @@
 
 use serde_json::{Value, json};
 
-use super::{Ceiling, Change, Client, Play};
+use super::{Change, Play};
 use crate::config::PathPairs;
 use crate::engine::rules::{Rules, Tells, TreatedBy};
 
 /// A play whose server calls its first root `/projects` and has listed a tool.
 fn play(adjust: impl FnOnce(&mut Rules)) -> Play {
-    let mut play = Play::with(Change::NewChild, Ceiling::Project, |rules| {
+    Play::with_tool("read", &["path", "target", "thing"], Change::NewChild, |rules| {
         rules.paths = PathPairs::new([("${root}".into(), "/projects".to_owned())]);
         adjust(rules);
-    });
-    play.begin(Client::WithoutRoots);
-    play.client(&json!({"id": "list", "method": "tools/list"}));
-    let tool = json!({"name": "read", "inputSchema": {"properties": {"path": {}, "target": {}, "thing": {}}}});
-    play.child(1, &json!({"id": "list", "result": {"tools": [tool]}}));
-    play.pass(500);
-    play.heard();
-    play.given(1);
-    play
+    })
 }
 
 /// The refusal of a call; `None` if it reached the server.
 fn call(play: &mut Play, arguments: &Value) -> Option<Value> {
-    let params = json!({"name": "read", "arguments": arguments});
-    play.client(&json!({"id": 7, "method": "tools/call", "params": params}));
-    let refused = play.heard().pop().map(|answer| answer["result"]["structuredContent"].clone());
-    assert_eq!(refused.is_none(), play.given_methods(1) == ["tools/call 7"], "{refused:?}");
-    refused
+    play.refusal("read", arguments)
 }
 
 #[test]

@@ -23,18 +23,13 @@ use std::time::Duration;
 use rootward_core::session::{Policy, Sources};
 use rootward_core::{GuardOptions, Origin, Root, RootSet, Validation};
 use rootward_protocol::frame::{Found, FrameReader, Line};
-use rootward_protocol::session::{Given, Terms};
 use serde_json::{Value, json};
 
 use super::child::ChildId;
 use super::interleaving::Looked;
 use super::outlet::Outlet;
-use super::rules::{Enforce, Rules, Tells, TreatedBy, Treatments};
-use super::{
-    Begin, Change, Effect, Engine, Entries, Event, Failure, Learners, OnRecord, Server, ServerId, Session, SessionId,
-};
-use crate::config::PathPairs;
-use crate::scan::{Expansion, Protection};
+use super::rules::Rules;
+use super::{Change, Effect, Engine, Entries, Event, Failure, OnRecord, Server, ServerId, Session, SessionId};
 
 /// The longest line that the client may send in a script.
 const LIMIT: usize = 4096;
@@ -100,39 +95,10 @@ impl Play {
             let root = Root::from_path(place(&directory, "project"), Origin::Flag).unwrap();
             sources.ceiling = RootSet::place_ambient([root], &validation);
         }
-        let mut rules = Rules {
-            policy: Policy::default(),
-            sources: sources.clone(),
-            guard: GuardOptions::default(),
-            validation: validation.clone(),
-            expansion: Expansion::default(),
-            protection: Protection::default(),
-            way: None,
-            refusals: rootward_protocol::RefusalForm::default(),
-            enforce: Enforce::Refuse,
-            treatments: Treatments::default(),
-            treated_by: TreatedBy::default(),
-            paths: PathPairs::default(),
-            tells: Tells::default(),
-            audit: None,
-        };
+        let mut rules = Rules::plain(Policy::default(), sources, GuardOptions::default(), validation);
         adjust(&mut rules);
-        let given = Given { sources, restrictions: Arc::clone(&rules.guard.restrictions) };
-        let mut terms = Terms::new_ambient(Policy::default(), rules.guard.clone(), validation);
-        terms.way = rules.way;
-        terms.refusals = rules.refusals;
         let mut engine = Engine::new(LIMIT);
-        let server = engine.add(Server {
-            name: "files".into(),
-            rules: Arc::new(rules),
-            terms: Arc::new(terms),
-            given: Arc::new(given),
-            change,
-            learners: Learners::default(),
-            begin: Begin::default(),
-            memory: Arc::default(),
-            of_principals: std::collections::BTreeMap::new(),
-        });
+        let server = engine.add(Server::new_ambient("files", rules, change));
         let session = engine.open(server, "test".to_owned()).unwrap();
         let (now, seen, leaving, recorded) = (Duration::ZERO, Vec::new(), Vec::new(), Vec::new());
         Play { engine, server, session, now, seen, leaving, recorded, directory }
@@ -295,6 +261,29 @@ impl Play {
                 Effect::Remember(_) => {}
             }
         }
+    }
+
+    /// A play whose server has listed one tool with these arguments.
+    fn with_tool(name: &str, arguments: &[&str], change: Change, adjust: impl FnOnce(&mut Rules)) -> Play {
+        let mut play = Play::with(change, Ceiling::Project, adjust);
+        play.begin(Client::WithoutRoots);
+        play.client(&json!({"id": "list", "method": "tools/list"}));
+        let properties: Value = arguments.iter().map(|argument| ((*argument).to_owned(), json!({}))).collect();
+        let tool = json!({"name": name, "inputSchema": {"properties": properties}});
+        play.child(1, &json!({"id": "list", "result": {"tools": [tool]}}));
+        play.pass(500);
+        play.heard();
+        play.given(1);
+        play
+    }
+
+    /// Calls a tool of server 1. Returns the refusal; `None` if the call reached the server.
+    fn refusal(&mut self, tool: &str, arguments: &Value) -> Option<Value> {
+        let params = json!({"name": tool, "arguments": arguments});
+        self.client(&json!({"id": 7, "method": "tools/call", "params": params}));
+        let refused = self.heard().pop().map(|answer| answer["result"]["structuredContent"].clone());
+        assert_eq!(refused.is_none(), self.given_methods(1) == ["tools/call 7"], "{refused:?}");
+        refused
     }
 
     /// Time passes, with a step whenever the engine wants one.

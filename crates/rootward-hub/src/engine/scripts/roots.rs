@@ -23,6 +23,21 @@ fn a_call_before_initialize_reaches_no_server() {
     assert_eq!((heard.len(), play.started()), (3, Vec::new()));
 }
 
+/// The client answers the question for its roots, then calls a tool. Also returns the server for its calls.
+fn answered(ceiling: Ceiling, answer: &Value) -> (Play, u64) {
+    let mut play = Play::new(Change::NewChild, ceiling);
+    play.begin(Client::WithRoots);
+    let question = play.heard().remove(0);
+    let mut answer = answer.clone();
+    answer["id"] = question["id"].clone();
+    play.client(&answer);
+    let serving = play.serving();
+    play.read(1, "project/file.txt");
+    play.list_tools(serving);
+    play.pass(1000);
+    (play, serving)
+}
+
 #[test]
 fn unusable_answers_about_roots_refuse_calls() {
     let none = json!("no_roots");
@@ -35,16 +50,7 @@ fn unusable_answers_about_roots_refuse_calls() {
         (json!({"error": {"code": -32601, "message": "Method not found"}}), &json!("roots_failed")),
         (json!({"error": null, "result": []}), &json!("roots_failed")),
     ] {
-        let mut play = Play::new(Change::NewChild, Ceiling::None);
-        play.begin(Client::WithRoots);
-        let question = play.heard().remove(0);
-        let mut answer = answer;
-        answer["id"] = question["id"].clone();
-        play.client(&answer);
-        let serving = play.serving();
-        play.read(1, "project/file.txt");
-        play.list_tools(serving);
-        play.pass(1000);
+        let (mut play, _) = answered(Ceiling::None, &answer);
         assert_eq!(code(&play.heard(), 1), Some(expect), "{answer}");
     }
 }
@@ -57,16 +63,7 @@ fn the_ceiling_applies_to_a_client_that_names_no_roots() {
         (json!({"error": {"code": -32601, "message": "Method not found"}}), true),
         (json!({"result": {"roots": [{"uri": "https://example.org"}]}}), false),
     ] {
-        let mut play = Play::new(Change::NewChild, Ceiling::Project);
-        play.begin(Client::WithRoots);
-        let question = play.heard().remove(0);
-        let mut answer = answer;
-        answer["id"] = question["id"].clone();
-        play.client(&answer);
-        let serving = play.serving();
-        play.read(1, "project/file.txt");
-        play.list_tools(serving);
-        play.pass(1000);
+        let (mut play, serving) = answered(Ceiling::Project, &answer);
         let passed = play.given_methods(serving).contains(&"tools/call 1".to_owned());
         assert_eq!(passed, passes, "{answer}: {:?}", play.heard());
     }

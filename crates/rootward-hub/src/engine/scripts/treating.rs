@@ -8,23 +8,12 @@ use crate::scan::{Need, Protection, Treatment};
 
 /// A play whose server has listed a tool, with adjusted rules.
 fn play(adjust: impl FnOnce(&mut Rules)) -> Play {
-    let mut play = Play::with(Change::Told, Ceiling::Project, adjust);
-    play.begin(Client::WithoutRoots);
-    play.client(&json!({"id": "list", "method": "tools/list"}));
-    let tool = json!({"name": "get-docs", "inputSchema": {"properties": {"libraryId": {}, "path": {}, "dir": {}}}});
-    play.child(1, &json!({"id": "list", "result": {"tools": [tool]}}));
-    play.pass(500);
-    play.heard();
-    play.given(1);
-    play
+    Play::with_tool("get-docs", &["libraryId", "path", "dir"], Change::Told, adjust)
 }
 
+/// The refusal of a call; `None` if it reached the server.
 fn call(play: &mut Play, arguments: &Value) -> Option<Value> {
-    let params = json!({"name": "get-docs", "arguments": arguments});
-    play.client(&json!({"id": 7, "method": "tools/call", "params": params}));
-    let refused = play.heard().pop().map(|answer| answer["result"]["structuredContent"].clone());
-    assert_eq!(refused.is_none(), play.given_methods(1) == ["tools/call 7"], "{refused:?}");
-    refused
+    play.refusal("get-docs", arguments)
 }
 
 #[test]

@@ -11,16 +11,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rootward_core::{GuardOptions, Validation};
-use rootward_protocol::session::{Given, Terms};
 use rootward_testkit::transcript::{Line, Received, Refusals, Server, Settings};
 
 use super::super::{
-    About, Begin, Change, ChildId, Effect, Enforce, Engine, Event, Learners, Memory, OnRecord, Outlet, Rules,
-    Server as Configured, Session, SessionId, Tells, TreatedBy, Treatments,
+    About, Change, ChildId, Effect, Engine, Event, Memory, OnRecord, Outlet, Rules, Server as Configured, Session,
+    SessionId, Treatments,
 };
 use super::server::FileServer;
-use crate::config::PathPairs;
-use crate::scan::{Expansion, Protection, Treatment};
+use crate::scan::Treatment;
 use crate::wrap::LONGEST;
 use rootward_protocol::frame::{self, Found};
 
@@ -61,41 +59,16 @@ impl Server for Wrapped {
         for tool in ["echo", "roots_last"] {
             treatments.add(format!("{tool}.path"), Treatment::Text, About::ThisServer);
         }
-        let rules = Rules {
-            policy: settings.policy.clone(),
-            sources: settings.sources.clone(),
-            guard: GuardOptions::default(),
-            validation: Validation::new(None),
-            expansion: Expansion::default(),
-            protection: Protection::default(),
-            way: None,
-            refusals: rootward_protocol::RefusalForm::default(),
-            enforce: Enforce::Refuse,
-            treatments,
-            treated_by: TreatedBy::default(),
-            paths: PathPairs::default(),
-            tells: Tells::default(),
-            audit: None,
-        };
+        let (policy, sources) = (settings.policy.clone(), settings.sources.clone());
+        let plain = Rules::plain(policy, sources, GuardOptions::default(), Validation::new(None));
+        let rules = Rules { treatments, ..plain };
         let change = match self.start {
             Start::ForEachChange => Change::NewChild,
             Start::Once => Change::Told,
         };
-        let given = Given { sources: rules.sources.clone(), restrictions: Arc::clone(&rules.guard.restrictions) };
-        let terms = Terms::new_ambient(rules.policy.clone(), rules.guard.clone(), rules.validation.clone());
         let mut engine = Engine::new(LONGEST);
         let memory = Arc::new(self.memory.borrow().clone());
-        let server = engine.add(Configured {
-            name: "files".into(),
-            rules: Arc::new(rules),
-            terms: Arc::new(terms),
-            given: Arc::new(given),
-            change,
-            learners: Learners::default(),
-            begin: Begin::default(),
-            memory,
-            of_principals: BTreeMap::new(),
-        });
+        let server = engine.add(Configured { memory, ..Configured::new_ambient("files", rules, change) });
         let session = engine.open(server, "test".to_owned()).ok_or(io::ErrorKind::NotFound)?;
         let (clock, memory) = (Rc::clone(&self.clock), Rc::clone(&self.memory));
         let (servers, heard) = (BTreeMap::new(), VecDeque::new());

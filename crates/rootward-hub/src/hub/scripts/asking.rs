@@ -2,15 +2,9 @@
 
 use super::*;
 
-/// A play with two running servers.
+/// A play with two running servers, which got nothing yet.
 fn running() -> Play {
-    let mut play = Play::begun(vec![script("a", &["read"]), script("b", &["read"])]);
-    let path = play.path("one");
-    for (id, tool) in [(1, "a__read"), (2, "b__read")] {
-        play.call(id, tool, &path);
-        play.pass(3000);
-        play.answer(id);
-    }
+    let mut play = Play::with_two_running();
     play.asked.clear();
     play
 }

@@ -136,13 +136,8 @@ fn every_call_is_answered_while_servers_end() {
 
 #[test]
 fn servers_come_and_go_while_others_work() {
-    let mut play = Play::begun(vec![script("a", &["read"]), script("b", &["read"])]);
+    let mut play = Play::with_two_running();
     let path = play.path("one");
-    for (id, tool) in [(1, "a__read"), (2, "b__read")] {
-        play.call(id, tool, &path);
-        play.pass(3000);
-        play.answer(id);
-    }
     play.scripts[1].manner = Manner::Silent;
     play.call(3, "a__read", &path);
     play.call(4, "b__read", &path);

@@ -36,13 +36,8 @@ fn a_server_with_a_subscription_keeps_running() {
 
 #[test]
 fn a_server_that_ends_fails_only_its_own_calls() {
-    let mut play = Play::begun(vec![script("a", &["read"]), script("b", &["read"])]);
+    let mut play = Play::with_two_running();
     let path = play.path("one");
-    for (id, tool) in [(1, "a__read"), (2, "b__read")] {
-        play.call(id, tool, &path);
-        play.pass(3000);
-        play.answer(id);
-    }
     play.scripts[0].manner = Manner::Silent;
     play.call(3, "a__read", &path);
     play.call(4, "b__read", &path);

@@ -23,17 +23,15 @@ use std::time::Duration;
 use rootward_core::session::{Policy, Sources};
 use rootward_core::{GuardOptions, Origin, Root, RootSet, Validation};
 use rootward_protocol::frame::{FrameReader, Line, Members, Message};
-use rootward_protocol::session::{Given, Terms};
 use serde_json::{Value, json};
 
 use super::{Clients, Hub, Served};
-use crate::config::{Catalog, HubConfig, HubSettings, Isolation, PathPairs, ToolFilter};
+use crate::config::{Catalog, HubConfig, HubSettings, Isolation, ToolFilter};
 use crate::engine::{
-    Begin, Change, ChildId, ClientId, Effect, Enforce, Event, Failure, Hope, Learners, OnRecord, Outlet, Purpose,
-    Rules, Server, ServerId, Tells, TreatedBy, Treatments,
+    Begin, Change, ChildId, ClientId, Effect, Event, Failure, Hope, OnRecord, Outlet, Purpose, Rules, Server, ServerId,
 };
-use crate::front::Middle;
-use crate::scan::{Expansion, Protection};
+use crate::front::{Caller, CallerPurpose, Middle};
+use crate::principal::Principal;
 
 /// How long a server may be idle.
 const IDLE: Duration = Duration::from_mins(10);
@@ -110,6 +108,34 @@ impl Play {
         Play::with(scripts, Catalog::Merged)
     }
 
+    /// Two running servers, `a` and `b`, with a tool `read` each.
+    fn with_two_running() -> Play {
+        let mut play = Play::begun(vec![script("a", &["read"]), script("b", &["read"])]);
+        let path = play.path("one");
+        for (id, tool) in [(1, "a__read"), (2, "b__read")] {
+            play.call(id, tool, &path);
+            play.pass(3000);
+            play.answer(id);
+        }
+        play
+    }
+
+    /// A hub with one server and two principals, both with the ceiling `one`.
+    fn with_principals(script: Script) -> Play {
+        let mut play = Play::new(vec![script]);
+        let root = Root::from_path(place(&play.directory, "one"), Origin::Config).unwrap();
+        let ceiling = RootSet::place_ambient([root], &Validation::new(None));
+        play.middle.hub.principals = ["x", "y"]
+            .map(|name| Arc::new(Principal { name: name.into(), ceiling: ceiling.clone(), servers: None }))
+            .into();
+        play
+    }
+
+    /// A request of this principal arrives on its own connection, as over HTTP.
+    fn connect_as(&mut self, principal: usize) {
+        self.client = self.middle.open(Caller { principal, purpose: CallerPurpose::Request }).unwrap();
+    }
+
     fn with(scripts: Vec<Script>, catalog: Catalog) -> Play {
         let directory = tempfile::tempdir().unwrap();
         for name in ["one", "two"] {
@@ -117,42 +143,19 @@ impl Play {
         }
         let validation = Validation::new(None);
         let guard = GuardOptions::default();
-        let terms = || Terms::new_ambient(Policy::default(), guard.clone(), validation.clone());
-        let given = |sources| Given { sources, restrictions: Arc::clone(&guard.restrictions) };
+        let rules = |sources| Rules::plain(Policy::default(), sources, guard.clone(), validation.clone());
+        let without = rules(Sources::default());
         let settings = HubSettings { catalog, ..HubSettings::default() };
-        let mut hub = Hub::new("test".to_owned(), settings, (terms(), given(Sources::default())), 1 << 20);
+        let mut hub = Hub::new("test".to_owned(), settings, (without.terms_ambient(), without.given()), 1 << 20);
         let ids = scripts.iter().map(|script| {
             let mut sources = Sources::default();
             if let Some(name) = script.ceiling {
                 let root = Root::from_path(place(&directory, name), Origin::Config).unwrap();
                 sources.ceiling = RootSet::place_ambient([root], &validation);
             }
-            let rules = Rules {
-                policy: Policy::default(),
-                sources: sources.clone(),
-                guard: guard.clone(),
-                validation: validation.clone(),
-                expansion: Expansion::default(),
-                protection: Protection::default(),
-                way: None,
-                refusals: rootward_protocol::RefusalForm::default(),
-                enforce: Enforce::Refuse,
-                treatments: Treatments::default(),
-                treated_by: TreatedBy::default(),
-                paths: PathPairs::default(),
-                tells: Tells::default(),
-                audit: None,
-            };
             let server = Server {
-                name: script.name.into(),
-                rules: Arc::new(rules),
-                terms: Arc::new(terms()),
-                given: Arc::new(given(sources)),
-                change: Change::NewChild,
-                learners: Learners::default(),
                 begin: Begin::WhenNeeded { idle: IDLE },
-                memory: Arc::default(),
-                of_principals: BTreeMap::new(),
+                ..Server::new_ambient(script.name, rules(sources), Change::NewChild)
             };
             let prefix = script.prefix.unwrap_or(script.name);
             let shown = Served::new(script.name.to_owned(), prefix.to_owned(), script.filter.clone());

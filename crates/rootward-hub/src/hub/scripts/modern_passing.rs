@@ -2,8 +2,6 @@
 
 use super::modern::{plain, reading, with_roots};
 use super::*;
-use crate::front::{Caller, CallerPurpose};
-use crate::principal::Principal;
 
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
@@ -147,28 +145,13 @@ fn a_state_goes_to_the_server_that_gave_it() {
     assert_eq!(play.visited(4, "tools/call", &without_roots, &params)["result"]["server"], "b");
 }
 
-/// A play with two principals, both with the ceiling `one`.
-fn with_principals(tool: &'static str) -> Play {
-    let mut play = Play::new(vec![modern_script("a", &[tool])]);
-    let root = Root::from_path(place(&play.directory, "one"), Origin::Config).unwrap();
-    let ceiling = RootSet::place_ambient([root], &Validation::new(None));
-    play.middle.hub.principals = ["x", "y"]
-        .map(|name| Arc::new(Principal { name: name.into(), ceiling: ceiling.clone(), servers: None }))
-        .into();
-    play
-}
-
-fn connect_as(play: &mut Play, principal: usize) {
-    play.client = play.middle.open(Caller { principal, purpose: CallerPurpose::Request }).unwrap();
-}
-
 #[test]
 fn a_servers_round_of_another_principal_is_refused() {
     // For a client without roots, only the hub seals the server's state.
     for capabilities in [capable(), json!({"elicitation": {}})] {
-        let mut play = with_principals("ask");
+        let mut play = Play::with_principals(modern_script("a", &["ask"]));
         let mut params = reading("a__ask", &play.path("one"));
-        connect_as(&mut play, 0);
+        play.connect_as(0);
         let asked = if capabilities.get("roots").is_some() {
             asked_by(&mut play, 1, "a__ask").1
         } else {
@@ -178,7 +161,7 @@ fn a_servers_round_of_another_principal_is_refused() {
         params["requestState"] = asked["result"]["requestState"].clone();
         params["inputResponses"] = accepted();
         for (principal, code) in [(1, json!(-32602)), (0, Value::Null)] {
-            connect_as(&mut play, principal);
+            play.connect_as(principal);
             assert_eq!(play.visited(2, "tools/call", &capabilities, &params)["error"]["code"], code);
         }
         assert_eq!(play.asked(0, "tools/call").len(), 1);
@@ -187,8 +170,8 @@ fn a_servers_round_of_another_principal_is_refused() {
 
 #[test]
 fn a_task_of_another_principal_is_unknown() {
-    let mut play = with_principals("later");
-    connect_as(&mut play, 0);
+    let mut play = Play::with_principals(modern_script("a", &["later"]));
+    play.connect_as(0);
     let params = reading("a__later", &play.path("one"));
     play.call_with(1, &capable(), &params, &["one"]);
     play.pass(3000);
@@ -197,7 +180,7 @@ fn a_task_of_another_principal_is_unknown() {
     assert!(begun["taskId"] != "t" && begun["resultType"] == "task", "{begun}");
     for (principal, code) in [(1, json!(-32602)), (0, Value::Null)] {
         for method in ["tasks/get", "tasks/update", "tasks/cancel"] {
-            connect_as(&mut play, principal);
+            play.connect_as(principal);
             let told = play.visited(2, method, &capable(), &named);
             assert_eq!(told["error"]["code"], code, "{told}");
             if principal == 0 {
@@ -206,7 +189,7 @@ fn a_task_of_another_principal_is_unknown() {
             }
         }
     }
-    connect_as(&mut play, 0);
+    play.connect_as(0);
     for unknown in ["t", "rootward-task-1-0-t", "rootward-task-x", ""] {
         let told = play.visited(3, "tasks/get", &capable(), &json!({"taskId": unknown}));
         assert_eq!(told["error"]["code"], -32602, "{unknown}");

@@ -1,11 +1,7 @@
 //! The rounds of modern calls: roots, and questions from servers.
 
-use rootward_core::Validation;
-
 use super::modern::{modern, plain, reading, with_roots};
 use super::*;
-use crate::front::{Caller, CallerPurpose};
-use crate::principal::Principal;
 
 /// A client that can be asked everything.
 fn capable() -> Value {
@@ -134,39 +130,23 @@ fn a_state_belongs_to_one_call_for_ten_minutes() {
     assert_eq!(play.answer(6)["error"]["code"], -32602);
 }
 
-/// A play with two principals, both with the ceiling `one`.
-fn with_principals() -> Play {
-    let mut play = Play::new(vec![script("a", &["read"])]);
-    let root = Root::from_path(place(&play.directory, "one"), Origin::Config).unwrap();
-    let ceiling = RootSet::place_ambient([root], &Validation::new(None));
-    play.middle.hub.principals = ["x", "y"]
-        .map(|name| Arc::new(Principal { name: name.into(), ceiling: ceiling.clone(), servers: None }))
-        .into();
-    play
-}
-
-/// A request of this principal arrives on its own connection, as over HTTP.
-fn connect_as(play: &mut Play, principal: usize) {
-    play.client = play.middle.open(Caller { principal, purpose: CallerPurpose::Request }).unwrap();
-}
-
 #[test]
 fn a_state_of_another_principal_is_refused() {
-    let mut play = with_principals();
+    let mut play = Play::with_principals(script("a", &["read"]));
     let params = reading("a__read", &play.path("one"));
-    connect_as(&mut play, 0);
+    play.connect_as(0);
     play.visit(1, "tools/call", &with_roots(), &params);
     let asked = play.answer(1);
-    connect_as(&mut play, 1);
+    play.connect_as(1);
     play.tell_roots(1, &with_roots(), &params, &asked, &["one"]);
     assert_eq!(play.answer(1)["error"]["code"], -32602);
-    connect_as(&mut play, 0);
+    play.connect_as(0);
     play.tell_roots(1, &with_roots(), &params, &asked, &["one"]);
     play.pass(3000);
     assert_eq!(play.answer(1)["result"]["server"], "a");
     // A visit that waits for an answer also belongs to its principal.
     play.scripts[0].manner = Manner::Silent;
-    connect_as(&mut play, 0);
+    play.connect_as(0);
     play.call_with(1, &capable(), &params, &["one"]);
     play.scripts[0].manner = Manner::Answers;
     play.pass(3000);
@@ -180,7 +160,7 @@ fn a_state_of_another_principal_is_refused() {
     let asked = play.answer(2)["result"].clone();
     let name = asked["inputRequests"].as_object().unwrap().keys().next().unwrap().clone();
     for (principal, code) in [(1, json!(-32602)), (0, Value::Null)] {
-        connect_as(&mut play, principal);
+        play.connect_as(principal);
         again(&mut play, 3, &asked["requestState"], &json!({&name: {"said": principal}}));
         let heard = play.heard();
         assert_eq!(heard.first().map_or(Value::Null, |message| message["error"]["code"].clone()), code);
@@ -190,10 +170,10 @@ fn a_state_of_another_principal_is_refused() {
 
 #[test]
 fn visits_of_two_principals_share_nothing() {
-    let mut play = with_principals();
+    let mut play = Play::with_principals(script("a", &["read"]));
     let (inside, outside) = (play.path("one") + "/file.txt", play.path("two") + "/file.txt");
     for (principal, starts) in [(0, 1), (1, 2), (0, 2), (1, 2)] {
-        connect_as(&mut play, principal);
+        play.connect_as(principal);
         assert_eq!(play.called_in(1, &["one", "two"], "a__read", &inside)["result"]["server"], "a");
         assert_eq!(play.starts, [starts], "principal {principal}");
         let refused = play.called_in(2, &["one", "two"], "a__read", &outside);
@@ -202,7 +182,7 @@ fn visits_of_two_principals_share_nothing() {
         play.carry_out(effects);
     }
     // Notifications from one principal's servers are not for the other.
-    connect_as(&mut play, 1);
+    play.connect_as(1);
     play.visit(1, "subscriptions/listen", &with_roots(), &json!({"notifications": {"toolsListChanged": true}}));
     play.heard();
     let first = *play.running.keys().next().unwrap();

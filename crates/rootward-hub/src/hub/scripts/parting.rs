@@ -91,13 +91,8 @@ fn prompts_resources_and_completions_find_their_server() {
 
 #[test]
 fn a_cancellation_reaches_only_the_server_with_the_call() {
-    let mut play = Play::begun(vec![script("a", &["read"]), script("b", &["read"])]);
+    let mut play = Play::with_two_running();
     let path = play.path("one");
-    for (id, tool) in [(1, "a__read"), (2, "b__read")] {
-        play.call(id, tool, &path);
-        play.pass(3000);
-        play.answer(id);
-    }
     play.scripts[1].manner = Manner::Silent;
     play.call(3, "b__read", &path);
     play.client(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 3}}));
