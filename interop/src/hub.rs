@@ -30,7 +30,7 @@ use stage::{Stage, Supply};
 /// How many cases run in parallel.
 const AT_ONCE: usize = 2;
 
-/// The clients, the era of each, and the shortest form that runs it. The servers are legacy.
+/// The clients, the era of each, and the shortest form that runs it. The servers are legacy, except `fetch`.
 const CLIENTS: [(Sdk, Era, Form); 6] = [
     (Sdk::Python, Era::Legacy, Form::Short),
     (Sdk::TypeScript, Era::Modern, Form::Short),

@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_is_where_cargo_says() {
+    fn a_program_is_found_in_cargos_messages() {
         let messages = concat!(
             r#"{"reason":"compiler-artifact","target":{"name":"rootward_core"},"executable":null}"#,
             "\n",

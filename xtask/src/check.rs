@@ -55,7 +55,8 @@ pub(crate) fn steps(top: &Path, form: Form) -> Vec<Step> {
     first.into_iter().chain(interop::steps(form)).chain(last).collect()
 }
 
-/// Installs rustfmt and clippy if they are missing. rustup reads `rust-toolchain.toml` and has them; another toolchain may not.
+/// Installs rustfmt and clippy if they are missing. rustup installs them because `rust-toolchain.toml` lists them; a
+/// toolchain that was installed by hand may lack them.
 fn tools(top: &Path) -> Result<String> {
     if Call::cargo("fmt --version").succeeds(top) && Call::cargo("clippy --version").succeeds(top) {
         return Ok("present".to_owned());

@@ -191,7 +191,7 @@ pub fn withdraw(document: &mut Document, path: &Path, peer: Option<&str>) -> usi
     }
     if let Some(for_all) = for_all.filter(|_| !has_nothing) {
         // SECURITY: without its own entry, the peer would get what everybody gets, which may be more
-        // (test: a_yes_is_taken_back_from_one_and_stays_for_others)
+        // (test: consent_withdrawn_from_one_peer_stays_for_others)
         document.add(&SavedRoot { access: Access::NONE, audience: Audience::of([peer.to_owned()]), ..for_all });
         changed += 1;
     }
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_yes_is_taken_back_from_one_and_stays_for_others() {
+    fn consent_withdrawn_from_one_peer_stays_for_others() {
         let directory = tempfile::tempdir().unwrap();
         let store = Store::new(directory.path().join("roots.toml"), None);
         let log = AuditLines::new(Vec::new());
@@ -294,7 +294,7 @@ mod tests {
 
     /// If the log cannot be written, no consent counts.
     #[test]
-    fn a_yes_that_is_not_on_record_is_none() {
+    fn unrecorded_consent_does_not_count() {
         struct Full;
         impl rootward_core::Audit for Full {
             fn record(&self, _: &rootward_core::AuditEvent) -> std::io::Result<()> {

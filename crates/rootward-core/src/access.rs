@@ -1,6 +1,6 @@
 //! Kinds of access: read, write, execute, delete.
 //!
-//! It is a set of four flags, so that two accesses combine by intersection, without any ranking.
+//! [`Access`] is a set of four flags, so that two of them combine by intersection, without any ranking.
 
 use std::fmt;
 use std::ops::{BitAnd, BitOr};

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_made_is_malformed() {
+    fn foreign_cursors_are_malformed() {
         let list = [1, 2, 3];
         let check = |text: &str| {
             let seen = page(&list, 7, Some(text), PAGE_SIZE).unwrap_err();

@@ -308,7 +308,7 @@ pub(crate) fn says(kind: ErrorKind) -> String {
         ErrorKind::NotADirectory => "something on the way is not a directory".to_owned(),
         kind if kind == Errno::LOOP.kind() => "too many links, or links that form a loop".to_owned(),
         ErrorKind::InvalidFilename => "a name in it is too long".to_owned(),
-        ErrorKind::PermissionDenied => "the system does not permit it".to_owned(),
+        ErrorKind::PermissionDenied => "the system denied access".to_owned(),
         kind => kind.to_string(),
     }
 }

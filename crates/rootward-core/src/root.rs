@@ -92,7 +92,7 @@ pub enum RootError {
         /// The text as given.
         text: String,
     },
-    /// It ends in `:add`, which people take for an access.
+    /// It ends in `:add`, which people mistake for an access suffix.
     #[error("not a usable root: `{}` ({})", Shown::new(text), self.reason())]
     NotAnAccess {
         /// As it was given.

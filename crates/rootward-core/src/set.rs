@@ -82,7 +82,7 @@ pub enum WhyRefused {
     #[error("is neither a file nor a directory")]
     Special,
     /// A saved root that is now reached through a link: it is not the place that the user agreed to share.
-    #[error("a link leads elsewhere from there")]
+    #[error("a link leads elsewhere")]
     Linked,
     /// A pattern that no directory matches.
     #[error("no directory matches")]
@@ -363,6 +363,6 @@ mod tests {
         check(WhyRefused::Missing, "does not exist");
         check(WhyRefused::Unreachable(io::ErrorKind::PermissionDenied), "cannot be reached: permission denied");
         check(WhyRefused::Special, "is neither a file nor a directory");
-        check(WhyRefused::Linked, "a link leads elsewhere from there");
+        check(WhyRefused::Linked, "a link leads elsewhere");
     }
 }

@@ -40,7 +40,7 @@ impl TopNames {
         if name.contains(&b'/') || matches!(name, b"" | b"." | b"..") {
             return false;
         }
-        // SECURITY: a name that cannot be looked up may exist (test: what_cannot_be_asked_for_is_not_missing)
+        // SECURITY: a name that cannot be looked up may exist (test: a_name_that_cannot_be_looked_up_is_not_missing)
         matches!(os::status_of_child(self.slash.as_fd(), name), Err(Errno::NOENT))
     }
 }
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_asked_for_is_not_missing() {
+    fn a_name_that_cannot_be_looked_up_is_not_missing() {
         let top = TopNames::read_ambient().unwrap();
         let long = "x".repeat(300);
         for name in ["", ".", "..", "a/b", "/", "nul\0", &long] {

@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn who_may() {
+    fn origins_and_places() {
         let linked = Validation::new(Some(PathBuf::from("/home/me"))).with_home(PathBuf::from("/var/home/me"));
         for home in ["/home/me/src", "/var/home/me/src"] {
             assert_eq!(linked.judge(Origin::Client, Path::new(home)), Ok(()));

@@ -29,7 +29,7 @@ pub(crate) struct Work {
 }
 
 impl Work {
-    /// Counts work done. Returns an error if the client canceled the call, so that the work stops.
+    /// Counts work done. Returns an error if the client cancelled the call, so that the work stops.
     pub(crate) fn did(&self, count: u64) -> Result<(), Failure> {
         self.done.fetch_add(count, Ordering::Relaxed);
         if self.stopped.is_cancelled() { Err(Failure::Stopped) } else { Ok(()) }
@@ -43,7 +43,7 @@ impl Work {
         Work { done: AtomicU64::new(0), stopped: CancellationToken::new() }
     }
 
-    /// Work of a canceled call.
+    /// Work of a cancelled call.
     pub(crate) fn taken_back() -> Work {
         let work = Work::under_way();
         work.stopped.cancel();
@@ -65,7 +65,7 @@ impl Call {
         &self.surroundings
     }
 
-    /// Returns an error if the client canceled the call.
+    /// Returns an error if the client cancelled the call.
     pub(crate) fn goes_on(&self) -> Result<(), Failure> {
         if self.context.ct.is_cancelled() { Err(Failure::Stopped) } else { Ok(()) }
     }

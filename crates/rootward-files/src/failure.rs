@@ -24,8 +24,8 @@ pub(crate) enum Failure {
     /// Anything else, in one sentence.
     #[error("{0}")]
     Said(String),
-    /// The client canceled the call.
-    #[error("the call was stopped")]
+    /// The client cancelled the call.
+    #[error("the call was cancelled")]
     Stopped,
 }
 
@@ -47,7 +47,7 @@ impl Failure {
     pub(crate) fn of_new(error: GrantError) -> Failure {
         match &error {
             GrantError::Io { path, source } if source.kind() == ErrorKind::NotFound => Failure::said(format!(
-                "the directory of `{}` does not exist; `create_directory` makes it",
+                "the directory of `{}` does not exist; `create_directory` creates it",
                 Shown::new(path)
             )),
             GrantError::Io { path, source } if source.kind() == ErrorKind::IsADirectory => {
@@ -102,7 +102,7 @@ fn of_system(error: &GrantError) -> String {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
             format!("`{path}` was not changed: no space left on its disk")
         }
-        ErrorKind::PermissionDenied => format!("`{path}`: the system does not permit it"),
+        ErrorKind::PermissionDenied => format!("`{path}`: the system denied access"),
         _ => error.to_string(),
     }
 }

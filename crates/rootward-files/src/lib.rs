@@ -1,4 +1,4 @@
-//! A file server for MCP: the tools and names of the reference server, with every path held to the roots.
+//! A file server for MCP: the tools and names of the reference server, with every path confined to the roots.
 //!
 //! A tool's path is a [`RootedPath`](rootward_server::RootedPath): the service checks and opens it before the tool
 //! runs, and the tool uses only that handle. Nothing here opens a user's file by name.

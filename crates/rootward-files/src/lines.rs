@@ -124,7 +124,7 @@ fn too_many(file: &OpenFile, fit: u64, argument: &str) -> Failure {
     }
     let path = Shown::new(file.path());
     Failure::said(format!(
-        "these lines of `{path}` are more than the 4 MiB that one answer holds; {argument} {fit} is the most that fits"
+        "these lines of `{path}` exceed the 4 MiB of one answer; {argument} {fit} is the most that fits"
     ))
 }
 

@@ -10,7 +10,7 @@ use crate::names::{BadName, Names};
 /// The configuration of a front.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
-    /// Who may connect. The index of a principal in this list is its [`PrincipalId`](crate::PrincipalId).
+    /// The credentials of those who may connect. The index of a principal in this list is its [`PrincipalId`](crate::PrincipalId).
     pub principals: Vec<Credential>,
     /// Upper limits.
     pub limits: Limits,
@@ -31,7 +31,7 @@ impl Config {
     }
 }
 
-/// Someone who may connect.
+/// The name and the token of a principal.
 #[derive(Clone)]
 pub struct Credential {
     /// The name in logs and metrics.

@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_may_send_what_the_protocol_has() {
+    fn a_page_may_send_the_protocols_headers() {
         let check = |wanted: &'static str, expect: &str| {
             let mut headers = HeaderMap::new();
             headers.insert(ACCESS_CONTROL_REQUEST_HEADERS, HeaderValue::from_static(wanted));

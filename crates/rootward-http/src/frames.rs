@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_message_of_a_frame_is_given() {
+    fn every_message_of_a_frame_is_visited() {
         let check = |frame: String, expect: &[&str]| {
             let mut given = Vec::new();
             each(&Bytes::from(frame), |envelope, bytes| {

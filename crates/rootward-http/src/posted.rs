@@ -102,7 +102,7 @@ fn modern_request(
     named: &str,
 ) -> Result<Posted, Rejection> {
     let given = given.ok_or_else(|| mismatch(&HeaderError::Missing(header::REVISION.to_owned())))?;
-    // SECURITY: the backend must do what intermediaries saw in the headers (test: every_kind_of_post_is_told_apart)
+    // SECURITY: the backend must do what intermediaries saw in the headers (test: every_kind_of_post_is_recognized)
     if given != named {
         return Err(mismatch(&HeaderError::Differs(header::REVISION.to_owned())));
     }
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_post_is_told_apart() {
+    fn every_kind_of_post_is_recognized() {
         let check = |headers: &[(&str, &str)], body: &str, expect: &str| {
             assert_eq!(posted(headers, body), expect, "{headers:?} {body}");
         };

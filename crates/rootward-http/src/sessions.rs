@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_only_so_many() {
+    fn sessions_are_limited() {
         let limits = Arc::new(Limits { sessions: 3, sessions_per_principal: 2, ..Limits::default() });
         let sessions = Sessions::new(3);
         let opened: Vec<bool> = [0, 0, 0, 1, 2].map(|who| insert(&sessions, who, &limits).is_some()).to_vec();

@@ -91,7 +91,7 @@ impl<'c> CheckContext<'c> {
     }
 }
 
-/// Checks a message for a server that is with this `protection`. An error means that the message must be refused.
+/// Checks a message for a server with this `protection`. An error means that the message must be refused.
 ///
 /// A message without paths costs one walk over its params and allocates nothing.
 pub fn check(
@@ -144,8 +144,8 @@ pub(crate) fn paths(
     let mut top = Top::default();
     scan(call, &mut |candidate| {
         // SECURITY: only for strings that merely look like paths, and only if the kernel confines the server as well
-        // (test: what_leads_nowhere_is_text_only_where_the_kernel_holds_the_server,
-        // keys_and_schemas_that_say_path_mean_it)
+        // (test: a_path_to_nowhere_is_text_only_for_a_confined_server,
+        // keys_and_schemas_make_any_string_a_path)
         let may_be_text = protection == Protection::Kernel && candidate.certainty == Certainty::ByLooks;
         if !(may_be_text && top.leads_nowhere(&candidate.text, expansion)) {
             found(candidate);
@@ -320,7 +320,7 @@ impl PathRequest<'_> {
         // SECURITY: the host may allow less than the roots do (test: a_call_beyond_the_limits_is_refused)
         limits.check_for(&grant, self.need.access, reading.as_ref())?;
         // SECURITY: some servers act on a link, others on its target, so check both
-        // (test: limits_hold_a_link_and_what_it_leads_to)
+        // (test: limits_apply_to_a_link_and_its_target)
         if matches!(self.need.last, Last::Replaced | Last::Removed) {
             let both = [context.guard.check(reading, Access::NONE), context.guard.check_entry(reading, Access::NONE)];
             for either in both.iter().flatten() {

@@ -36,7 +36,7 @@ pub use crate::front::{Confine, FileServerCommand, Homes, Inject, Launch, Runs};
 pub use rootward_protocol::session::Given;
 
 use crate::engine::{Engine, Server};
-use crate::front::{Backing, Backings, Keeping, OneServer, Serving};
+use crate::front::{Backing, Backings, MemoryFile, OneServer, Serving};
 use crate::status::{Kind, StatusFile};
 
 /// The default limit on the length of a message.
@@ -77,18 +77,18 @@ impl Wrap {
     /// [`rootward_sandbox::launcher`] first.
     pub fn run(self, operator: &mut dyn Operator) -> io::Result<i32> {
         let Wrap { rules, launch, longest, follow, handshakes, status } = self;
-        let keeping = Keeping::new_ambient(handshakes, &launch.program, &launch.arguments);
+        let memory_file = MemoryFile::new_ambient(handshakes, &launch.program, &launch.arguments);
         let mut engine = Engine::new(longest);
         let audit = rules.audit.clone();
         let server = engine.add(Server {
             learners: launch.learners(),
-            memory: Arc::new(keeping.recall_ambient()),
+            memory: Arc::new(memory_file.recall_ambient()),
             ..Server::new_ambient(&launch.server_name(), rules, launch.change())
         });
         // A random name, so that sessions in the audit log do not share one.
         let name = format!("{:016x}", RandomState::new().hash_one(std::process::id()));
         let session = engine.open(server, name).ok_or(io::ErrorKind::NotFound)?;
-        let servers = Backings::from([(server, Backing::new(launch, keeping))]);
+        let servers = Backings::from([(server, Backing::new(launch, memory_file))]);
         let status = status.and_then(|directory| StatusFile::new_ambient(&directory, Kind::Wrap));
         let front = Serving::stdio(
             OneServer::CLIENT,

@@ -1,11 +1,12 @@
 //! A number for content that peers and logs see: in cursors, as the generation of a modern request's roots.
 //!
-//! What `DefaultHasher` makes of a value, and what `Hash` feeds it, may change with the compiler. A cursor would then be stale after an
-//! upgrade, and the same roots would have two numbers in one log. So the parts are hashed by SHA-256, each with its length.
+//! The results of `DefaultHasher` and `Hash` may change with the compiler. Then a cursor would be stale after an
+//! upgrade, and the same roots would have two numbers in one log. So this hashes the parts with SHA-256, each with its
+//! length.
 
 use sha2::{Digest, Sha256};
 
-/// Takes the parts of some content and gives the number.
+/// Hashes the parts of some content.
 #[derive(Clone, Debug, Default)]
 pub struct ContentNumber(Sha256);
 
@@ -30,7 +31,7 @@ impl ContentNumber {
         self.0.update(number.to_be_bytes());
     }
 
-    /// The number of all that was added: as many bits as every reader of JSON keeps of a number.
+    /// The number for everything added: 53 bits, which every JSON reader keeps exactly.
     pub fn finish(self) -> u64 {
         let digest = self.0.finalize();
         let first = digest.iter().take(8).fold(0, |number: u64, byte| number << 8 | u64::from(*byte));

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn who_pages() {
+    fn clients_that_page() {
         let check = |capabilities: Value, expect: bool| {
             let raw = to_raw_value(&capabilities).unwrap();
             assert_eq!(pages(&Members::read(&raw).unwrap()), expect, "{capabilities}");

@@ -1,11 +1,11 @@
-//! Compares words without case, as lenient parsers do.
+//! Compares words ignoring case, as lenient parsers do.
 
 /// Whether `text` equals `word` for a parser that ignores case. `word` must be lower case.
 pub fn is_same_but_for_case(text: &str, word: &str) -> bool {
     fold_case(text).eq(word.chars())
 }
 
-/// The characters of `text` as a parser without case compares them.
+/// The characters of `text` as a case-insensitive parser compares them.
 ///
 /// Besides ASCII, two letters fold into it: the long s and the Kelvin sign, as in Go's `encoding/json`.
 pub fn fold_case(text: &str) -> impl Iterator<Item = char> {

@@ -73,7 +73,7 @@ impl ClientList {
         };
         if entries.len() > MOST_ENTRIES {
             // SECURITY: an entry beyond the limit may close a part of one before it
-            // (test: more_roots_than_are_taken_are_no_list)
+            // (test: too_many_roots_are_not_a_list)
             return Err(ListError::TooMany(entries.len()));
         }
         let mut list = ClientList::default();
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_root_of_another_scheme_is_kept_and_is_no_place() {
+    fn a_root_of_another_scheme_is_kept_but_opens_nothing() {
         let uris =
             ["https://api.example.com/v1/", "vscode-remote://ssh-remote+host/srv/app", "http://localhost/etc/passwd"];
         for uri in uris {
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn more_roots_than_are_taken_are_no_list() {
+    fn too_many_roots_are_not_a_list() {
         let list = |count: usize| json!({"roots": vec![json!({"uri": "file:///srv"}); count]});
         assert_eq!(read(&list(MOST_ENTRIES)).roots().len(), MOST_ENTRIES);
         assert_eq!(ClientList::read(&list(MOST_ENTRIES + 1), None), Err(ListError::TooMany(MOST_ENTRIES + 1)));
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_entry_carries_goes_with_its_root() {
+    fn the_meta_of_an_entry_stays_with_its_root() {
         let check = |meta: Value, expect: Option<&str>| {
             let list = read(&json!({"roots": [{"uri": "file:///srv", "_meta": meta}]}));
             assert_eq!(list.roots()[0].meta.as_deref(), expect, "{meta}");

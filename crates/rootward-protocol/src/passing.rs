@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_is_told_of_roots_where_the_hub_has_them() {
+    fn roots_are_declared_to_a_server_if_the_hub_has_them() {
         let raw = request();
         let request = ModernRequest::read(&raw).unwrap();
         assert!(knows_tasks(&request));

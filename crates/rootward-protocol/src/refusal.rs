@@ -175,7 +175,7 @@ fn without_any(why: Why) -> &'static str {
         Why::Saved => "the client shared no directories, and none of the saved ones can be used",
         Why::Fallback => "the client shared no directories, and the fallback directory cannot be used",
         Why::NobodyNamed | Why::AllowAll => "this client shared no directories",
-        Why::Revoked => "the client took its roots back",
+        Why::Revoked => "the client withdrew its roots",
         Why::Lost => "the client's roots could not be read again",
         Why::Strict => "`strict` is set, and the client names no roots",
         Why::ClientIgnored => "`ignore-client` is set, and none of the operator's directories can be used",
@@ -242,7 +242,7 @@ mod tests {
         let way = Some("name one with `--root DIR`");
         check(Why::NobodyNamed, None, "this client shared no directories");
         check(Why::NobodyNamed, way, "this client shared no directories; name one with `--root DIR`");
-        check(Why::Revoked, way, "there are no roots, because the client took its roots back");
+        check(Why::Revoked, way, "there are no roots, because the client withdrew its roots");
         check(Why::Unusable, way, "there are no roots, because none of the client's roots can be used");
         check(Why::OutsideCeiling, way, "there are no roots, because the client's roots are outside the ceiling");
         check(

@@ -1,4 +1,4 @@
-//! A legacy client's words for a server that speaks only the modern era, and that server's words for the client.
+//! Translates between a legacy client and a server that speaks only the modern era.
 //!
 //! Like [`bridge`](crate::bridge), this is pure text: what both eras have in common keeps its bytes.
 
@@ -27,8 +27,8 @@ pub fn may_be_modern(error: &RawValue) -> bool {
     })
 }
 
-/// What each modern request says of the client that sent these params of `initialize`. `None` if they are not an object, or have a
-/// duplicate key.
+/// The `_meta` of each modern request for the client that sent these params of `initialize`. `None` if they are not an
+/// object, or have a duplicate key.
 pub fn modern_meta(hello: &RawValue, log_level: Option<&RawValue>) -> Option<String> {
     let hello = Members::read(hello)?;
     let capabilities = match hello.get("capabilities").filter(|given| given.get() != "null") {
@@ -47,7 +47,7 @@ pub fn modern_meta(hello: &RawValue, log_level: Option<&RawValue>) -> Option<Str
     Some(object(said.into_iter().chain(level)))
 }
 
-/// Params with `meta` added to what they say in `_meta`. `None` if they are not an object, or have a duplicate key.
+/// Params with the members of `meta` added to their `_meta`. `None` if they are not an object, or have a duplicate key.
 pub fn modern_params(params: Option<&RawValue>, meta: &str) -> Option<Box<RawValue>> {
     let Some(params) = params.filter(|params| params.get() != "null") else {
         return RawValue::from_string(object([(keys::META, meta)])).ok();
@@ -64,7 +64,7 @@ pub fn modern_params(params: Option<&RawValue>, meta: &str) -> Option<Box<RawVal
     RawValue::from_string(params.with(keys::META, &meta)).ok()
 }
 
-/// The answer to `initialize` that a modern server would give: what it said to `server/discover`, in a legacy client's words.
+/// The server's answer to `server/discover` as an answer to `initialize`.
 pub fn legacy_handshake(hello: &RawValue, discovered: &RawValue) -> Option<String> {
     let asked = Members::read(hello)?.text(keys::HANDSHAKE_VERSION);
     let discovered = Members::read(discovered)?;
@@ -86,7 +86,7 @@ pub fn legacy_handshake(hello: &RawValue, discovered: &RawValue) -> Option<Strin
     Some(object(told.into_iter().chain(instructions)))
 }
 
-/// Whether a handshake offers something whose changes a client can hear of.
+/// Whether a handshake offers notifications of changes.
 pub fn has_news(handshake: &RawValue) -> bool {
     let capabilities = Members::read(handshake).and_then(|handshake| handshake.object("capabilities"));
     let is_true = |list: &Members<'_>, key: &str| list.get(key).is_some_and(|value| value.get() == "true");
@@ -96,14 +96,14 @@ pub fn has_news(handshake: &RawValue) -> bool {
     })
 }
 
-/// A modern result as a legacy client wants it. `None` if it is not an object, or has a duplicate key.
+/// A modern result without the members that only modern clients read. `None` if it is not an object, or has a duplicate key.
 pub fn legacy_result(result: &RawValue) -> Option<Box<RawValue>> {
     let members = Members::read(result)?;
     let kept = members.iter().filter(|(key, _)| !MODERN_MEMBERS.contains(key));
     RawValue::from_string(object(kept.map(|(key, value)| (key, value.get())))).ok()
 }
 
-/// Whether a legacy server could ask this.
+/// Whether this method is a request that a legacy server may send.
 pub fn is_question(method: &str) -> bool {
     [method::LIST_ROOTS, method::SAMPLE, method::ELICIT].contains(&method)
 }

@@ -51,7 +51,7 @@ pub struct Handshake {
     given: Vec<OwnedFd>,
     /// Handles of the open places, which the launcher has as well.
     handles: Vec<OwnedFd>,
-    /// Keeps the raised limit for so many handles until then.
+    /// Keeps the limit of open files raised until the handles are closed.
     _raised: Option<RaisedLimit>,
     lifeline: OwnedFd,
     report: OwnedFd,

@@ -38,7 +38,7 @@ impl Default for UnixSockets {
 /// What to do if a rule cannot be enforced.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum UnenforcedPolicy {
-    /// Do not start the command if the rule is serious.
+    /// Do not start the command.
     #[default]
     Refuse,
     /// Start it, and report the rule in the enforcement.

@@ -115,11 +115,11 @@ impl UnderWay {
         }
     }
 
-    /// Nobody waits for this answer any more, and it must not be sent, unless it is already being written. The handler
+    /// Nobody is waiting for this answer, so it must not be sent, unless it is already being written. The handler
     /// may still be running.
     fn cancelled(&self, id: &RequestId) {
         // SECURITY: canceling a request frees no slot while its handler runs
-        // (test: requests_that_are_taken_back_keep_their_place)
+        // (test: cancelled_requests_keep_their_slot)
         let mut owed = self.owed();
         let gone = if owed.get(id).is_some_and(|owed| owed.answer == Answer::Awaited) { owed.remove(id) } else { None };
         drop(owed);
@@ -128,12 +128,12 @@ impl UnderWay {
         }
     }
 
-    /// Whether every request was answered or canceled.
+    /// Whether every request was answered or cancelled.
     pub(crate) fn is_none_owed(&self) -> bool {
         self.owed().is_empty()
     }
 
-    /// Whether every request except the listening ones was answered or canceled.
+    /// Whether every request except the listening ones was answered or cancelled.
     pub(crate) fn is_only_listening(&self) -> bool {
         self.owed().values().all(|owed| owed.kind == Asked::ToListen && owed.answer == Answer::Awaited)
     }
@@ -204,7 +204,7 @@ impl Flow {
     }
 
     /// Cancels a request on behalf of a client that is gone, so that its handler stops. Returns `None` when all are
-    /// canceled.
+    /// cancelled.
     pub(crate) fn take_back(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         self.waiting = VecDeque::new();
         self.bytes = 0;
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_that_are_taken_back_keep_their_place() {
+    fn cancelled_requests_keep_their_slot() {
         let mut flow = Flow::default();
         let mut worked_on: Vec<_> = (0..MOST_REQUESTS).map(|number| flow.take(ping(number), 1).unwrap()).collect();
         for number in 0..MOST_REQUESTS {

@@ -88,7 +88,7 @@
 //! - [`Settings::audit`] records every decision before it takes effect. [`AuditLog`] writes tamper-evident files, which
 //!   `rootward audit` shows and checks.
 //! - The server asks Codex what its own sandbox allows, and holds each call to that as well: [`Roots::check`] refuses
-//!   what Codex does not allow, and [`Roots::check_unbounded`] is for operations that can only be held to the roots.
+//!   what Codex does not allow, and [`Roots::check_unbounded`] is for operations that can only be limited to the roots.
 //!   Decisions made directly through [`Roots::guard`] ignore these limits.
 //! - [`RefusalForm`]: a refusal is either a tool result with `isError`, which a model can read, or error -32602.
 

@@ -124,7 +124,7 @@ impl<H: ServerHandler> Rooted<H> {
         }
     }
 
-    /// Ends only when nobody listens any more.
+    /// Ends only when nobody is listening.
     async fn tell_changes(
         &self,
         mut changes: Changes,

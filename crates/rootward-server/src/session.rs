@@ -48,7 +48,7 @@ struct Inner {
     leader: tokio::sync::Mutex<()>,
     /// Wakes waiting calls when something has changed.
     turn: Notify,
-    /// Receives the current roots, once somebody subscribes.
+    /// Sends the current roots to subscribers; created for the first of them.
     subscribers: OnceLock<watch::Sender<Option<Roots>>>,
 }
 

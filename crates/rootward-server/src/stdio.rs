@@ -221,7 +221,7 @@ mod tests {
         }
         assert!(matches!(lines.receive().await, Some(JsonRpcMessage::Response(_))));
         assert!(matches!(lines.receive().await, Some(JsonRpcMessage::Notification(_))));
-        // Nothing arrives before an answer is written; then the next request does, except the canceled one.
+        // Nothing arrives before an answer is written; then the next request does, except the cancelled one.
         for number in MOST_REQUESTS + 1..2 * MOST_REQUESTS {
             let waited = tokio::time::timeout(std::time::Duration::from_millis(1), lines.receive()).await;
             assert!(waited.is_err(), "{number}");
@@ -232,9 +232,9 @@ mod tests {
         assert!(lines.receive().await.is_none());
     }
 
-    /// Nobody could stop it any more.
+    /// Otherwise nobody could stop it.
     #[tokio::test]
-    async fn a_request_that_listens_is_taken_back_when_the_input_ends() {
+    async fn a_listening_request_is_cancelled_when_the_input_ends() {
         let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28"});
         let listen = json!({"jsonrpc": "2.0", "id": 5, "method": "subscriptions/listen", "params": {"_meta": meta, "notifications": {}}});
         let (received, answers) = exchange(format!("{listen}\n").as_bytes()).await;

@@ -71,8 +71,9 @@ struct Scripted {
     json: bool,
 }
 
-const AFTER_HELP: &str = "Exit codes: 0 done, or there was nothing to do; 1 the answer was no, no config file was found, or a server does \
-not work; 2 wrong use or failure: a file that cannot be read or replaced stays as it is, and the others are adopted all the same";
+const AFTER_HELP: &str = "Exit codes: 0 done, or there was nothing to do; 1 the answer was no, no config file was found, a server \
+does not work, or `--undo` left a changed server as it is; 2 wrong use or failure: a file that cannot be read or \
+replaced stays as it is, and the others are adopted anyway";
 
 /// What the verb works with.
 struct Desk {
@@ -128,7 +129,7 @@ impl Adopt {
         }
         let mut gathered = gathering::gather_ambient(&target, way, &desk, &caller)?;
         if gathered.is_empty() {
-            message::error("no config file of a client was found");
+            message::error("no client config file was found");
             message::line("looked at:");
             for file in gathering::looked_at(&target, &desk) {
                 message::line(&format!("  {}", desk.shown(&file)));
@@ -260,7 +261,7 @@ fn hints(gathered: &Gathered) -> Vec<String> {
     }
     let failed = gathered.servers().any(|(_, server)| matches!(server.tried, Some(Tried::Fails { .. })));
     if failed {
-        hints.push("`rootward wrap --help` lists what a server can be given".to_owned());
+        hints.push("`rootward wrap --help` lists what you can give a server".to_owned());
     }
     hints
 }

@@ -28,7 +28,7 @@ pub(crate) struct Cache {
     verb: Verb,
 }
 
-const AFTER_HELP: &str = "Exit codes: 0 done, 1 none, or something is in use and stays, 2 wrong use or failure";
+const AFTER_HELP: &str = "Exit codes: 0 done, 1 no package, or one is in use and was kept, 2 wrong use or failure";
 
 #[derive(Subcommand, Debug)]
 enum Verb {

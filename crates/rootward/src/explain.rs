@@ -133,7 +133,10 @@ impl Told<'_> {
             Step::RootByText { root, place } => {
                 ("root", format!("the names lead into root `{}`, which is at `{}`", shown(root), shown(place)))
             }
-            Step::NoRootByText => ("root", "the names lead into no root; links may, so they are followed".to_owned()),
+            Step::NoRootByText => (
+                "root",
+                "the path is not in a root by name; a link may lead into one, so links are followed".to_owned(),
+            ),
             Step::Direct { place } => ("resolved", format!("there are no links on the way: `{}`", shown(place))),
             Step::Followed { place } if self.is_text(place) => {
                 ("resolved", format!("there are no links on the way: `{}`", shown(place)))
@@ -182,7 +185,7 @@ impl Told<'_> {
 /// The step at which the guard stopped, which it does not report itself.
 fn last_step(refused: &Refused) -> Option<(&'static str, String)> {
     match (refused.denial.code(), refused.denial.cause()) {
-        (Code::NoRoots, _) => Some(("root", "there is none to decide against".to_owned())),
+        (Code::NoRoots, _) => Some(("root", "there are no roots".to_owned())),
         (_, Cause::RootItself) => Some(("root", "the path names the root itself, which is never removed".to_owned())),
         (Code::SpecialFile, _) => Some(("opening", "a device, FIFO or socket is never opened".to_owned())),
         (Code::OutsideRoots | Code::SymlinkEscape, Cause::Plain) => {

@@ -53,7 +53,8 @@ pub(crate) struct Question {
 }
 
 fn access(words: &str) -> Result<Access, String> {
-    Access::from_words(words).ok_or_else(|| "expected `read`, `write`, `execute`, `delete` or a comma list".to_owned())
+    Access::from_words(words)
+        .ok_or_else(|| "expected `read`, `write`, `execute`, `delete` or a comma-separated list".to_owned())
 }
 
 /// The roots that one source names, found on disk, and those left out.
@@ -282,7 +283,7 @@ impl Ground {
             Ok(()) => self.fallback(),
             Err(error) if missing.path.starts_with(self.home().unwrap_or(Path::new("/"))) => {
                 let (path, says) = (Shown::new(&missing.path), message::system_text(&error.to_string()));
-                message::warning(&format!("the fallback directory `{path}` cannot be made: {says}"));
+                message::warning(&format!("the fallback directory `{path}` cannot be created: {says}"));
                 found
             }
             Err(_) => found,
@@ -343,7 +344,7 @@ impl Ground {
             let typo = typo.and_then(|root| self.mistyped_access(root)).map(|typo| format!(" ({typo})"));
             let is_fallback = refused.root.as_ref().is_some_and(|root| root.origin == Origin::Fallback);
             let later =
-                if is_fallback && refused.reason == WhyRefused::Missing { ", and counts once it does" } else { "" };
+                if is_fallback && refused.reason == WhyRefused::Missing { ", and is used once it does" } else { "" };
             LeftOut { text, reason: format!("{}{later}{}", refused.reason, typo.unwrap_or_default()) }
         });
         let left_out = left_out.collect();

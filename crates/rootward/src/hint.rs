@@ -20,11 +20,12 @@ pub(crate) fn hint(refused: &Refused, guard: &Guard, ground: &Ground, roots: &Pl
     match (denial.code(), denial.cause()) {
         (Code::NoRoots, _) => Some(no_roots(ground, roots)),
         (Code::OutsideRoots, Cause::System(kind)) => Some(format!("the system does not resolve the path: {kind}")),
-        (_, Cause::Unsettled) => Some("try again when nothing renames the directories on its way".to_owned()),
+        (_, Cause::Unsettled) => Some("try again when no directory on the path is being renamed".to_owned()),
         (_, Cause::RootChanged) => Some("try again: roots are looked up again each time".to_owned()),
-        (_, Cause::Climbs(_)) => {
-            Some(format!("write the path without climbing from a directory outside; {}", current_roots(guard, home)))
-        }
+        (_, Cause::Climbs(_)) => Some(format!(
+            "use a path that does not climb with `..` out of a directory outside; {}",
+            current_roots(guard, home)
+        )),
         (Code::SymlinkEscape, _) => Some(format!(
             "a link may lead from one root into another, not out of all of them; {}",
             current_roots(guard, home)
@@ -79,8 +80,8 @@ fn no_roots(ground: &Ground, roots: &PlacedRoots) -> String {
         );
     }
     if settings.no_roots.value == NoRoots::AllowAll {
-        return "`no_roots = \"allow-all\"` opens sessions in which nobody names roots; a path is decided against roots, \
-                name one with `--root DIR`"
+        return "`no_roots = \"allow-all\"` applies only to sessions in which nobody names roots; to check a path, \
+                name a root with `--root DIR`"
             .to_owned();
     }
     let passed_over = match switch.filter(|_| settings.fallback_dir.value.is_some()) {
@@ -105,7 +106,7 @@ fn no_roots(ground: &Ground, roots: &PlacedRoots) -> String {
 fn more_access(root: &Root, asked: Access, ground: &Ground, roots: &PlacedRoots) -> String {
     if let Some(texts) = roots.named_again(&root.path) {
         let texts: Vec<String> = texts.iter().map(|text| format!("`{text}`")).collect();
-        return format!("the same place is named more than once, as {}, and the least access holds", texts.join(", "));
+        return format!("the same place is named more than once, as {}, so the least access applies", texts.join(", "));
     }
     let needed = root.access | asked;
     // The shortest suffix that gives it.
@@ -125,7 +126,7 @@ fn more_access(root: &Root, asked: Access, ground: &Ground, roots: &PlacedRoots)
         }
         Source::Environment(env::FALLBACK_DIR) => format!("set {}={typed} to allow it", env::FALLBACK_DIR),
         Source::Environment(name) => format!(
-            "{name} knows no access suffixes: pass `--root {typed}`, or name the root as {written} in {} and unset {name}",
+            "{name} does not accept access suffixes: pass `--root {typed}`, or name the root as {written} in {} and unset {name}",
             settings_file(ground)
         ),
     }
@@ -137,7 +138,7 @@ fn closed_place(pattern: &str, refused: &Refused, ground: &Ground, roots: &Place
     let entry = ground.settings.restrict.value.iter().position(|restrict| restrict.pattern == pattern);
     let closed = refused.resolved.as_deref().and_then(|place| closed_above(place, pattern));
     let all_the_same = closed.map_or_else(String::new, |place| {
-        format!("; to share this one all the same, {}", as_a_root_as_well(place, ground, roots))
+        format!("; to share this one anyway, {}", as_a_root_as_well(place, ground, roots))
     });
     if ground.is_own(pattern) {
         "Rootward's own settings, saved roots and audit log are never shared".to_owned()
@@ -172,7 +173,7 @@ fn as_a_root_as_well(place: &Path, ground: &Ground, roots: &PlacedRoots) -> Stri
             format!(", together with the fallback directory: `--root` for each, here `--root {typed}`")
         }
     };
-    format!("{first}name it as a root as well{how}")
+    format!("{first}also name it as a root{how}")
 }
 
 /// The settings file's path, as shown to people.
@@ -197,7 +198,7 @@ pub(crate) fn text(reason: &TextError) -> Option<String> {
             "give a path, or a URI such as `file:///home/me/a%20b.txt`".to_owned()
         }
         TextError::Foreign => "paths look like `/home/me/x` on this system".to_owned(),
-        TextError::OtherHome => "write the directory out, or `./~name` for a file that is called so".to_owned(),
+        TextError::OtherHome => "write the directory in full, or `./~name` for a file with that name".to_owned(),
         TextError::NoHome => "set HOME to an absolute path, or write the path out".to_owned(),
         _ => return None,
     })

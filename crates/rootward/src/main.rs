@@ -85,7 +85,7 @@ struct CommandLine {
 
 const USAGE: &str = "rootward <COMMAND>\n       rootward --version [--verbose] [--json]";
 
-const AFTER_HELP: &str = "Exit codes: 0 allowed or done, 1 denied, none or broken, 2 wrong use or failure";
+const AFTER_HELP: &str = "Exit codes: 0 allowed or done, 1 denied, nothing found, or broken, 2 wrong use or failure";
 
 /// The environment, which only `--help` lists.
 fn after_long_help() -> String {

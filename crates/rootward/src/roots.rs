@@ -32,7 +32,7 @@ pub(crate) struct RootsCommand {
     verb: Verb,
 }
 
-const AFTER_HELP: &str = "Exit codes: 0 done, 1 none, or the answer was no, 2 wrong use or failure";
+const AFTER_HELP: &str = "Exit codes: 0 done, 1 nothing found or saved, or the answer was no, 2 wrong use or failure";
 
 /// Each has a file below `roots/`.
 #[derive(Subcommand, Debug)]

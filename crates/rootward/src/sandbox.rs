@@ -65,7 +65,7 @@ impl Sandbox {
             let says = format!("command `{}` was not started: no root is left", rootward_core::Shown::new(program));
             return Err(hinted(
                 says,
-                "name a directory that exists; without any, the command has only a home of its own",
+                "name a directory that exists; without a root, the command has only its own home",
             ));
         }
         let guard = ground.guard(roots.set.clone(), ground.base(None, None)?);

@@ -71,7 +71,7 @@ fn write(running: &Running, out: &mut impl Write) -> io::Result<()> {
     };
     writeln!(out, "rootward {verb}, process {}", running.process)?;
     if running.servers.is_empty() {
-        writeln!(out, "  no server runs")?;
+        writeln!(out, "  no server is running")?;
     }
     for server in &running.servers {
         let confined = match server.strength {

@@ -1,4 +1,4 @@
-//! The sources of the crates that Cargo has fetched: real projects whose directories tell their names.
+//! The sources of the crates that Cargo has fetched: real projects whose directories are named after them.
 
 use std::fs;
 use std::path::{Path, PathBuf};

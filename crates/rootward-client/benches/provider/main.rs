@@ -90,7 +90,7 @@ async fn measure(top: &Path, table: &mut Table) -> Outcome {
     table.add(what, "the same frame written to 1,000 sockets", &comparison, Bar::Information);
     // A turn ends once there are as many frames as servers. A second frame for one server shows as an extra write.
     let writes = (written.count() - before).div_ceil(u64::try_from(turn)?);
-    table.add_count("writes for it", writes, Most::So(SERVERS as u64));
+    table.add_count("writes for it", writes, Most::AtMost(SERVERS as u64));
     Ok(())
 }
 

@@ -83,8 +83,8 @@ impl AdoptedHub {
         match (is_hub, is_table(form, &self.table), self.file.is_absolute()) {
             (true, true, true) => Ok(()),
             (false, ..) => Err(RecordError::Foreign("its arguments are not those of `rootward hub`")),
-            (_, false, _) => Err(RecordError::Foreign("its place has no servers")),
-            (.., false) => Err(RecordError::Foreign("its configuration has no absolute path")),
+            (_, false, _) => Err(RecordError::Foreign("its position is not that of a table of servers")),
+            (.., false) => Err(RecordError::Foreign("the path of its configuration is not absolute")),
         }
     }
 }
@@ -230,7 +230,7 @@ fn put_hub(
     moving: &Moving<'_>,
     terms: &HubTerms<'_>,
 ) -> Result<(String, PlannedHub), EditError> {
-    const NO_FILE: EditError = EditError::Unclear("there is no place for the hub's configuration");
+    const NO_FILE: EditError = EditError::Unclear("no directory for the hub's configuration");
     let table = &moving.table;
     let file = (terms.file)(table).ok_or(NO_FILE)?;
     let mut words = vec![terms.caller.word(), "hub".to_owned(), "--config".to_owned()];

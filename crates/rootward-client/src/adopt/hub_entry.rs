@@ -87,7 +87,7 @@ fn json_of(node: &Node) -> Option<Json> {
         }
         Value::List(list) => list.iter().filter_map(json_of).collect(),
         Value::Text(text) => Json::from(text.as_str()),
-        Value::Truth(truth) => Json::from(*truth),
+        Value::Boolean(boolean) => Json::from(*boolean),
         Value::Number(number) => serde_json::from_str(number).unwrap_or_else(|_| Json::from(number.as_str())),
         Value::Null => Json::Null,
         // JSON has no dates, and no key that the hub reads is one.

@@ -52,7 +52,7 @@ pub enum RecordError {
     #[error("it has version {0}, which this program does not support")]
     Version(u32),
     /// It contains something that Rootward never writes.
-    #[error("it is not a record of Rootward's: {0}")]
+    #[error("Rootward did not write it: {0}")]
     Foreign(&'static str),
 }
 
@@ -143,7 +143,7 @@ impl Adopted {
         match (is_wrap, is_place, self.words.is_empty()) {
             (true, true, false) => Ok(()),
             (false, ..) => Err(RecordError::Foreign("its arguments are not those of `rootward wrap`")),
-            (_, false, _) => Err(RecordError::Foreign("its place has no server")),
+            (_, false, _) => Err(RecordError::Foreign("its position is not that of a server")),
             (.., true) => Err(RecordError::Foreign("its command is empty")),
         }
     }

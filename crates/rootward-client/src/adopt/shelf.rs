@@ -66,7 +66,7 @@ pub enum ShelfError {
     /// The config file cannot be replaced.
     #[error(transparent)]
     File(#[from] FileError),
-    /// An earlier change cannot be undone any more.
+    /// An earlier change can no longer be undone.
     #[error("an earlier change cannot be undone: {0}")]
     Edit(#[from] EditError),
 }
@@ -184,7 +184,7 @@ impl Shelf {
         Ok(())
     }
 
-    /// Waits for other processes that change adopted files; saved until it is dropped.
+    /// Waits for other processes that change adopted files, and keeps them out until the result is dropped.
     #[expect(clippy::disallowed_methods, reason = "a directory of Rootward's own")]
     fn lock_ambient(&self) -> Result<File, ShelfError> {
         let path = self.directory.join("lock");

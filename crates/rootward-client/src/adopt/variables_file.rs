@@ -14,7 +14,7 @@ use crate::import::{FileContext, FileVariables, Form, Holder};
 #[derive(Debug, Error)]
 pub enum VariablesFileError {
     /// A project names a file elsewhere.
-    #[error("only a project names that file")]
+    #[error("a project names a file outside itself")]
     NamedByProject,
     /// There is no such file.
     #[error("it does not exist")]
@@ -140,7 +140,7 @@ mod tests {
         for text in ["~/own.env", "${userHome}/own.env", top.join("own.env").to_str().unwrap()] {
             let known = FileVariables::Known(vec![("C".to_owned(), "d".to_owned())]);
             assert_eq!(read(text, Holder::User), Ok(known), "{text}");
-            assert_eq!(read(text, Holder::Project), Err("only a project names that file".to_owned()), "{text}");
+            assert_eq!(read(text, Holder::Project), Err("a project names a file outside itself".to_owned()), "{text}");
         }
         for text in
             [".env", "./.env", "absent", "~/shared/own.env", "~/shared/absent", "~/link.env", "~/shared/link.env"]

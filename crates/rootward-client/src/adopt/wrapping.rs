@@ -140,7 +140,7 @@ pub fn judge(server: &Server, client: Client, holder: Holder, caller: &Invocatio
     }
     // SECURITY: the client sets the file's variables for Rootward itself: with `LD_PRELOAD` in it, a server's own
     // code would run unconfined at the next start
-    // (test: a_file_that_a_server_could_write_does_not_hold_it)
+    // (test: a_server_whose_variables_file_a_server_could_write_is_not_wrapped)
     if let (FileVariables::Doubtful, Some(file)) = (&line.from_file, &line.variables_file) {
         return Verdict::NotWrapped(NotWrapped::SteeredByFile(file.clone()));
     }
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_a_server_could_write_does_not_hold_it() {
+    fn a_server_whose_variables_file_a_server_could_write_is_not_wrapped() {
         let text = r#"{"servers": {"a": {"command": "x", "envFile": "f"}}}"#;
         let mut found = parse(Form::VsCode, text, &FileContext::default()).unwrap();
         let Transport::Command(line) = &mut found.servers[0].transport else { panic!() };
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_alone() {
+    fn servers_that_are_not_wrapped() {
         let check = |entry: &str, expect: Verdict| assert_eq!(judged(Form::Cursor, Holder::User, entry), expect);
         for program in ["rootward", "/usr/bin/rootward", "./rootward", "rootward.exe", r"C:\\bin\\rootward.exe"] {
             check(&format!(r#"{{"command": "{program}", "args": ["wrap", "--", "x"]}}"#), Verdict::Wrapped);

@@ -75,7 +75,7 @@ pub enum Mark {
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum Unchosen {
     /// The list has no such line.
-    #[error("there is no such line")]
+    #[error("no such line")]
     Nothing,
     /// It cannot be shared.
     #[error("it cannot be shared: {0}")]

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_names_are_no_patterns() {
+    fn plain_names_are_not_patterns() {
         let matcher = Members::named(["./a*", "b[c]/", "../d"]).into_matcher();
         assert!(matcher.has(Path::new("a*")) && matcher.has(Path::new("b[c]")));
         assert!(!matcher.has(Path::new("ab")) && !matcher.has(Path::new("bc")) && !matcher.has(Path::new("d")));

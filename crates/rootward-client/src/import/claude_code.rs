@@ -30,7 +30,7 @@ pub(super) fn state(reader: &mut Reader<'_>, top: &Node, around: &FileContext) {
             }
         }
         let trusted = project.node.get("hasTrustDialogAccepted").map(|node| &node.value);
-        if matches!(trusted, Some(Value::Truth(true))) {
+        if matches!(trusted, Some(Value::Boolean(true))) {
             let text = project.name.clone();
             reader.root(SuggestedRoot {
                 text,

@@ -135,8 +135,8 @@ fn one(
     if !matches!(node.value, Value::Table(_)) {
         return Err(reader.note(node.at, format!("{within} must be a table, not {}", node.kind())));
     }
-    let off =
-        reader.truth(node, within, "enabled")? == Some(false) || reader.truth(node, within, "disabled")? == Some(true);
+    let off = reader.boolean(node, within, "enabled")? == Some(false)
+        || reader.boolean(node, within, "disabled")? == Some(true);
     let transport = transport(reader, node, within, dialect)?;
     let roots = match &transport {
         Transport::Command(line) => directories::of(line, dialect.syntax, around),

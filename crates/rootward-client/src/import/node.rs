@@ -21,7 +21,7 @@ pub(crate) enum Value {
     Table(Vec<Entry>),
     List(Vec<Node>),
     Text(String),
-    Truth(bool),
+    Boolean(bool),
     /// As written.
     Number(String),
     Null,
@@ -44,7 +44,7 @@ impl Node {
             Value::Table(_) => "a table",
             Value::List(_) => "a list",
             Value::Text(_) => "a string",
-            Value::Truth(_) => "a boolean",
+            Value::Boolean(_) => "a boolean",
             Value::Number(_) => "a number",
             Value::Null => "`null`",
             Value::Date => "a date",
@@ -89,7 +89,7 @@ fn of_json(value: JsonValue<'_>) -> Node {
     let at = value.range().start;
     let value = match value {
         JsonValue::StringLit(text) => Value::Text(text.value.into_owned()),
-        JsonValue::BooleanLit(truth) => Value::Truth(truth.value),
+        JsonValue::BooleanLit(boolean) => Value::Boolean(boolean.value),
         JsonValue::NumberLit(number) => Value::Number(number.value.to_owned()),
         JsonValue::NullKeyword(_) => Value::Null,
         JsonValue::Array(list) => Value::List(list.elements.into_iter().map(of_json).collect()),
@@ -139,7 +139,7 @@ fn of_table(table: DeTable<'_>) -> Value {
 fn of_toml(value: DeValue<'_>) -> Value {
     match value {
         DeValue::String(text) => Value::Text(text.into_owned()),
-        DeValue::Boolean(truth) => Value::Truth(truth),
+        DeValue::Boolean(boolean) => Value::Boolean(boolean),
         DeValue::Integer(number) => Value::Number(number.to_string()),
         DeValue::Float(number) => Value::Number(number.to_string()),
         DeValue::Datetime(_) => Value::Date,

@@ -93,10 +93,10 @@ impl<'t> Reader<'t> {
         }
     }
 
-    pub(super) fn truth(&mut self, node: &Node, within: &str, key: &str) -> Result<Option<bool>, Noted> {
+    pub(super) fn boolean(&mut self, node: &Node, within: &str, key: &str) -> Result<Option<bool>, Noted> {
         match node.get(key).map(|node| (node, &node.value)) {
             None => Ok(None),
-            Some((_, Value::Truth(truth))) => Ok(Some(*truth)),
+            Some((_, Value::Boolean(boolean))) => Ok(Some(*boolean)),
             Some((other, _)) => Err(self.note(other.at, format!("{within}: {}", expected(key, "a boolean", other)))),
         }
     }

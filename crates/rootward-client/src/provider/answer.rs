@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_made_is_malformed() {
+    fn foreign_cursors_are_malformed() {
         let entries = entries(5);
         let (_, made) = part(&entries, None, pages(2)).unwrap();
         let long = "x".repeat(10_000);

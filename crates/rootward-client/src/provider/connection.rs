@@ -34,7 +34,7 @@ struct Mind {
     latest: Option<View>,
     /// What it saw when it was last notified, or when it connected.
     announced: Option<View>,
-    /// What it was answered since.
+    /// The last answer it got since then.
     given: Option<View>,
 }
 
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_told_once() {
+    fn a_change_is_announced_once() {
         let connection = Connection::new(Server::default());
         connection.begin(view("a"));
         assert!(!is_woken(&connection));
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changes_while_it_is_told_is_told_once_more_only_if_it_asked_meanwhile() {
+    fn a_change_during_a_notification_is_announced_only_if_the_server_asked_before_it() {
         let connection = Connection::new(Server::default());
         connection.begin(view("a"));
         connection.settle(view("b"));

@@ -39,7 +39,7 @@
 //! # }
 //! ```
 //!
-//! # What is told
+//! # What servers learn
 //!
 //! Servers are told only what the user consented to: [`Shares`] is built from the store and the session's
 //! [`Consents`](crate::consent::Consents), and a [`Permit`] from a consent for once. [`RootChoice`] narrows that for one
@@ -69,8 +69,8 @@
 //!
 //! | a server that | gets |
 //! |---|---|
-//! | asks with a cursor of another version, or one that nobody made | -32602 |
-//! | was told of no roots ([`Declaration::NotDeclared`]) and asks | -32601 `Roots not supported` |
+//! | asks with a cursor of another version, or one that this provider did not create | -32602 |
+//! | was not offered roots ([`Declaration::NotDeclared`]) and asks | -32601 `Roots not supported` |
 //! | asks before [`Provider::share`], or after [`Provider::fail`] | -32603 `Roots not known` |
 
 mod answer;

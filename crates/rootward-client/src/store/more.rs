@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_closed_no_more() {
+    fn restrictions_that_were_lifted() {
         use Closed::{Entirely, ForWriting};
         let check = |before: &Kept, after: &Kept, expect: usize| assert_eq!(after.more_than(before).len(), expect);
         check(&closed(&[]), &closed(&[("x", Entirely)]), 0);

@@ -98,7 +98,7 @@ pub struct Watch {
 
 impl Watch {
     /// Starts watching. `on_change` gets the current state, and then every change, one at a time, on its own thread;
-    /// while it runs, nothing is looked at.
+    /// while it runs, nothing is scanned.
     pub fn begin_ambient(
         store: Store,
         options: Options,
@@ -140,7 +140,7 @@ impl ManualWatch {
 
     /// The current state and what is new, unless nothing changed.
     pub fn look_ambient(&mut self) -> Option<(&Seen, Vec<News>)> {
-        self.0.look_ambient(&Watching::Asked);
+        self.0.look_ambient(&Watching::Manual);
         self.0.tell()
     }
 }
@@ -182,13 +182,13 @@ enum Settled {
 
 /// Looks once, and again if what was seen requires other watches, so that nothing in between is missed.
 fn look_ambient(look: Look, most: usize, looking: &mut Looking, watches: &mut Watches) -> Settled {
-    let mut anew = look == Look::Anew;
+    let mut reset = look == Look::Reset;
     for _ in 0..MOST_ROUNDS {
         let plan = looking.plan_ambient(most);
-        if anew || !watches.are(&plan) {
+        if reset || !watches.are(&plan) {
             watches.set_ambient(&plan);
         }
-        anew = false;
+        reset = false;
         looking.look_ambient(watches.watching());
         if watches.are(&looking.plan_ambient(most)) {
             return Settled::Yes;

@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_happens_to_others_is_passed_over() {
+    fn events_about_other_names_are_ignored() {
         let plan = plan(&["/home/me/src"], 9);
         let check = |kind, path: &str, expect| {
             let event = Event::new(kind).add_path(path.into());

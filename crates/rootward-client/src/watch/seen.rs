@@ -35,7 +35,7 @@ pub enum Watching {
     /// The system reports them.
     Events,
     /// Only when asked ([`ManualWatch`](super::ManualWatch)).
-    Asked,
+    Manual,
     /// The system does not report all of them; the rest is found by polling.
     Polling {
         /// How often.
@@ -62,7 +62,7 @@ impl fmt::Display for Watching {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Watching::Events => f.write_str("the system reports changes"),
-            Watching::Asked => f.write_str("roots are checked on request"),
+            Watching::Manual => f.write_str("roots are checked on request"),
             Watching::Polling { every, places, why } => {
                 let directories = if *places == 1 { "directory" } else { "directories" };
                 write!(f, "{places} {directories} cannot be watched ({why}), so roots are checked every {every:?}")

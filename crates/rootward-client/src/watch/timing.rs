@@ -8,7 +8,7 @@ use super::{Options, Watching};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Look {
     /// Reset the watches first: their paths may lead elsewhere by now.
-    Anew,
+    Reset,
     /// Keep the watches.
     Again,
 }
@@ -52,13 +52,13 @@ impl Timing {
         }
         let event = self.event.take();
         let anyway = self.looked.is_none() || now >= self.set.saturating_add(self.options.anyway);
-        Some(if event.is_some() || anyway { Look::Anew } else { Look::Again })
+        Some(if event.is_some() || anyway { Look::Reset } else { Look::Again })
     }
 
     /// A look has ended.
     pub(super) fn looked(&mut self, now: Duration, look: Look, watching: &Watching) {
         self.looked = Some(now);
-        if look == Look::Anew {
+        if look == Look::Reset {
             self.set = now;
         }
         self.polling = *watching != Watching::Events;
@@ -81,8 +81,8 @@ mod tests {
 
     fn timing() -> Timing {
         let mut timing = Timing::new(Options::default());
-        assert_eq!(timing.take(Duration::ZERO), Some(Look::Anew));
-        timing.looked(Duration::ZERO, Look::Anew, &Watching::Events);
+        assert_eq!(timing.take(Duration::ZERO), Some(Look::Reset));
+        timing.looked(Duration::ZERO, Look::Reset, &Watching::Events);
         timing
     }
 
@@ -107,22 +107,22 @@ mod tests {
         let mut timing = timing();
         timing.event(seconds(3));
         assert_eq!((timing.take(seconds(3)), timing.due()), (None, seconds(4)));
-        assert_eq!(timing.take(seconds(4)), Some(Look::Anew));
-        timing.looked(seconds(4), Look::Anew, &Watching::Events);
+        assert_eq!(timing.take(seconds(4)), Some(Look::Reset));
+        timing.looked(seconds(4), Look::Reset, &Watching::Events);
         assert_eq!((timing.take(seconds(63)), timing.due()), (None, seconds(64)));
-        assert_eq!(timing.take(seconds(64)), Some(Look::Anew), "whatever happened");
+        assert_eq!(timing.take(seconds(64)), Some(Look::Reset), "whatever happened");
     }
 
     #[test]
-    fn what_cannot_be_watched_is_looked_at() {
+    fn unwatchable_places_are_polled() {
         let mut timing = timing();
         let polling = Watching::Polling { every: seconds(2), places: 1, why: Unwatched::SystemBound };
-        timing.looked(seconds(1), Look::Anew, &polling);
+        timing.looked(seconds(1), Look::Reset, &polling);
         assert_eq!((timing.take(seconds(2)), timing.take(seconds(3))), (None, Some(Look::Again)));
         timing.looked(seconds(3), Look::Again, &polling);
         timing.event(seconds(3));
-        assert_eq!((timing.due(), timing.take(seconds(4))), (seconds(4), Some(Look::Anew)), "an event is no later");
-        timing.looked(seconds(4), Look::Anew, &Watching::Events);
+        assert_eq!((timing.due(), timing.take(seconds(4))), (seconds(4), Some(Look::Reset)), "an event is no later");
+        timing.looked(seconds(4), Look::Reset, &Watching::Events);
         assert_eq!(timing.due(), seconds(64));
     }
 }

@@ -80,7 +80,7 @@ fn an_append_that_creates_a_shared_file_writes_over_nothing() {
 
 /// The same with another process, which does not wait for its turn.
 #[test]
-fn what_another_process_adds_to_a_new_shared_file_stays() {
+fn an_append_by_another_process_to_a_new_file_is_kept() {
     let scene = Scene::of_a_file();
     let path = scene.directory.path().join("a.txt");
     fs::remove_file(&path).unwrap();
@@ -91,7 +91,7 @@ fn what_another_process_adds_to_a_new_shared_file_stays() {
 }
 
 #[test]
-fn of_two_that_create_a_file_one_is_told() {
+fn of_two_concurrent_creations_one_fails() {
     let scene = Scene::new();
     let (first, second) = (scene.grant("new"), scene.grant("new"));
     let other = meanwhile(Moment::Written, move || second.create_new(b"second").unwrap());
@@ -143,7 +143,7 @@ fn nothing_comes_between_the_check_of_a_version_and_the_new_file() {
 
 /// Moving to another disk copies the file and then removes it, but not if somebody appended in between.
 #[test]
-fn what_is_added_to_a_file_that_moves_to_another_disk_is_not_removed() {
+fn an_append_during_a_move_to_another_disk_is_not_lost() {
     let scene = Scene::new();
     let writer = scene.grant("a.txt");
     let other = meanwhile(Moment::Copied, move || writer.append(b" added").unwrap());

@@ -119,7 +119,7 @@ impl WritableRecord {
         let mut file = lock_ambient(&self.file).map_err(system)?;
         if known.places().len() < COMPACTED_FROM {
             // Not flushed: a power failure that loses the entry also loses what the command wrote after it.
-            // SECURITY: recorded before the command can write there (test: what_was_given_is_on_record)
+            // SECURITY: recorded before the command can write there (test: writable_places_are_on_record)
             return file.write_all(&written(&new)).map_err(system);
         }
         // Read again: nobody else can append now.
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_given_is_on_record() {
+    fn writable_places_are_on_record() {
         let directory = tempfile::tempdir().unwrap();
         let record = WritableRecord::in_state_directory(&directory.path().join("state"));
         assert_eq!(record.read_ambient().unwrap(), Material::default(), "no file, nothing on record");

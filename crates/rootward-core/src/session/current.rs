@@ -80,7 +80,7 @@ pub enum Why {
     NobodyNamed,
     /// Everything: nobody named a root.
     AllowAll,
-    /// Nothing: the client took its roots back.
+    /// Nothing: the client withdrew its roots.
     Revoked,
     /// Nothing: the client's roots cannot be used.
     Unusable,
@@ -135,7 +135,7 @@ impl fmt::Display for Why {
             }
             Why::NobodyNamed => "nothing: this client shared no directories",
             Why::AllowAll => "everything: nobody names roots, and `no-roots` is `allow-all`",
-            Why::Revoked => "nothing: the client took its roots back",
+            Why::Revoked => "nothing: the client withdrew its roots",
             Why::Unusable => "nothing: none of the client's roots can be used",
             Why::Lost => "nothing: the client's roots could not be read again",
             Why::Strict => "nothing: `strict` is set, and the client names no roots",

@@ -157,7 +157,7 @@ fn appending_adds_to_a_file_created_meanwhile() {
 }
 
 #[test]
-fn replacing_a_version_leaves_what_somebody_else_wrote() {
+fn replacing_a_version_keeps_a_concurrent_write() {
     let yard = Yard::new();
     for (root, name) in [("root", "top.txt"), ("root/top.txt", "")] {
         let guard = yard.guard(&[root]);

@@ -143,7 +143,8 @@ fn a_pattern_matches_nothing_that_a_confined_command_could_have_created() {
     let planted = |below: &str| WhyRefused::PlantedMatch(yard.path(below));
     // A root that is writable now.
     assert_eq!(found(&yard, &set(&["src", "src/*:rwx"])), (vec!["src".to_owned()], vec![planted("src")]));
-    // Matches that give no more than their parent are kept; those that give less take access away.
+    // Kept: matches that give less than their parent, and any match in a read-only root, where no server could have
+    // created it.
     assert_eq!(found(&yard, &set(&["src", "src/*:ro"])).0, ["src", "src/one", "src/two"]);
     assert_eq!(found(&yard, &set(&["src:ro", "src/*"])).0, ["src", "src/one", "src/two"]);
     // A root that was writable at an earlier start.

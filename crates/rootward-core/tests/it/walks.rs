@@ -1,4 +1,4 @@
-//! Walks visit every open entry once, no closed place, and skip what git ignores, like the `ignore` crate.
+//! Walks visit each entry once, and skip closed places and what git ignores, like the `ignore` crate.
 
 use std::collections::BTreeSet;
 use std::fs;

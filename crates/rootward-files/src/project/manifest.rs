@@ -200,8 +200,10 @@ fn text(roots: &Roots, path: &Path, system: System) -> Result<Option<String>, St
     let grant = roots.check(path, Access::READ).map_err(|_| "not read: it is not shared".to_owned())?;
     let bytes = grant.read(LARGEST).map_err(|error| match error {
         GrantError::TooLarge { .. } => "not read: larger than 256 KiB".to_owned(),
-        GrantError::Io { source, .. } if source.kind() == ErrorKind::NotFound => "not read: it is gone".to_owned(),
-        _ => "not read: the system does not permit it".to_owned(),
+        GrantError::Io { source, .. } if source.kind() == ErrorKind::NotFound => {
+            "not read: it no longer exists".to_owned()
+        }
+        _ => "not read: the system denied access".to_owned(),
     })?;
     String::from_utf8(bytes).map(Some).map_err(|_| "not read: not UTF-8".to_owned())
 }

@@ -105,7 +105,7 @@ impl Collected {
 }
 
 impl Overview {
-    /// Summarizes a root. Problems are part of the overview; this fails only if the client canceled the call.
+    /// Summarizes a root. Problems are part of the overview; this fails only if the client cancelled the call.
     pub(crate) fn of(place: Place, detail: Detail, roots: &Roots, budget: &Budget<'_>) -> Result<Overview, Failure> {
         let Place { path, name, grant } = place;
         let nothing = |problem| Overview {

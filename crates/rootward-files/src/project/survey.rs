@@ -125,7 +125,7 @@ impl<'w> Budget<'w> {
         self.short.get().copied()
     }
 
-    /// Returns an error if the client canceled the call.
+    /// Returns an error if the client cancelled the call.
     pub(crate) fn goes_on(&self) -> Result<(), Failure> {
         self.work.did(0)
     }

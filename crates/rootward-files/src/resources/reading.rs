@@ -18,7 +18,7 @@ pub(crate) fn read(grant: &Grant, uri: &str) -> Result<ResourceContents, Failure
     let path = grant.named_path();
     let bytes = grant.read(LARGEST).map_err(|error| match error {
         GrantError::TooLarge { size, .. } => Failure::said(format!(
-            "`{}` has {size} bytes, and a resource holds 8 MiB; the tool `read_text_file` reads some lines of a file that is text",
+            "`{}` has {size} bytes, but a resource holds at most 8 MiB; the tool `read_text_file` reads some lines of a text file",
             Shown::new(&path)
         )),
         error => error.into(),

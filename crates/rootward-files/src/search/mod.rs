@@ -105,7 +105,7 @@ pub(crate) fn run(grant: &Grant, query: &Query, work: &Work) -> Result<Found, Fa
     } else {
         search.file(grant.open()?, Path::new(""));
     }
-    // If the client canceled the call, nobody needs the result.
+    // If the client cancelled the call, nobody needs the result.
     work.did(0)?;
     Ok(search.found())
 }

@@ -27,7 +27,7 @@ impl FileTool for CopyFile {
     const ABOUT: About = About {
         name: "copy_file",
         title: "Copy File",
-        description: "Copy a file, its permissions included. Fails if the destination exists.",
+        description: "Copy a file with its permissions. Fails if the destination exists.",
         effect: Effect::Makes,
         output: Output::Text,
     };

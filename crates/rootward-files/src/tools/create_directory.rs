@@ -25,7 +25,7 @@ impl FileTool for CreateDirectory {
     const ABOUT: About = About {
         name: "create_directory",
         title: "Create Directory",
-        description: "Create a directory, and missing ones above it. Succeeds if it already exists.",
+        description: "Create a directory and any missing parents. Succeeds if it already exists.",
         effect: Effect::Makes,
         output: Output::Text,
     };

@@ -15,7 +15,7 @@ pub(crate) struct GetRoots;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Arguments {
-    /// The `nextCursor` of the page before
+    /// The `nextCursor` of the previous page
     cursor: Option<String>,
 }
 

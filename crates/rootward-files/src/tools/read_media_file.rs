@@ -56,7 +56,7 @@ fn encoded(file: &OpenFile) -> Result<String, Failure> {
     let path = file.path().to_owned();
     let bytes = file.read_whole(LARGEST).map_err(|error| match error {
         GrantError::TooLarge { size, .. } => Failure::said(format!(
-            "`{}` has {size} bytes, and one answer holds 8 MiB of media; `read_text_file` reads some lines of a file that is text",
+            "`{}` has {size} bytes, but one answer holds at most 8 MiB of media; `read_text_file` reads some lines of a file that is text",
             Shown::new(&path)
         )),
         error => error.into(),

@@ -32,7 +32,7 @@ impl FileTool for ListRoots {
     async fn call(_: Arguments, _: &Call) -> Result<Answer, Failure> {
         let roots = roots().await?;
         let text = match (roots.reach(), roots.list()) {
-            (Reach::AllowAll, _) => "no roots are set: every place is allowed that is not closed".to_owned(),
+            (Reach::AllowAll, _) => "no roots are set: everything is allowed except closed places".to_owned(),
             (_, []) => "nothing is shared: every path is refused".to_owned(),
             (_, list) => list.iter().map(line).collect::<Vec<_>>().join("\n"),
         };

@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
     context: usize,
     /// Stop after this many matches: 200 by default, at most 5000
     limit: Option<Count>,
-    /// Match `a` and `A` alike
+    /// Ignore case
     #[serde(default)]
     ignore_case: bool,
     /// Treat `pattern` as plain text

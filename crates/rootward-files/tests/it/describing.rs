@@ -78,7 +78,7 @@ async fn media_is_what_its_name_says() {
     let large = client.result("read_media_file", json!({"path": "large.png"})).await;
     assert_eq!(large["content"][0]["data"].as_str().unwrap().len(), (8_usize << 20).div_ceil(3) * 4);
     let sentence = client.fails("read_media_file", json!({"path": "huge.png"})).await;
-    assert!(sentence.contains("has 8388609 bytes, and one answer holds 8 MiB of media"), "{sentence}");
+    assert!(sentence.contains("has 8388609 bytes, but one answer holds at most 8 MiB of media"), "{sentence}");
     let sentence = client.fails("read_media_file", json!({"path": "."})).await;
     assert!(sentence.contains("is a directory"), "{sentence}");
 }

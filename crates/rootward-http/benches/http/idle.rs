@@ -23,7 +23,7 @@ pub(crate) fn measure(ways: &Ways, amount: Amount, table: &mut Table) -> Outcome
     table.add_count(
         &format!("bytes of an idle session on `rootward serve --http`, of {count}"),
         after.saturating_sub(before) / count,
-        Most::So(MOST),
+        Most::AtMost(MOST),
     );
     Ok(())
 }

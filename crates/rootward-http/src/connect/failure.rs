@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn failures_say_what_helps() {
+    fn failures_suggest_a_remedy() {
         let check = |failure: Failure, expect: &str| {
             let told = Told { address: "https://h/mcp", failure: &failure }.to_string();
             assert!(told.contains("`https://h/mcp`") && told.contains(expect), "{told}");

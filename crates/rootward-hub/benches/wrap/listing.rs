@@ -44,7 +44,7 @@ pub(crate) fn measure(ways: &Ways, cores: Cores, table: &mut Table) -> Outcome<(
         let baseline = theirs.as_ref().unwrap_or(&own);
         let time = |way: &Way| time(way).expect("it answered before");
         let row = in_turns(ROUNDS, || time(&own), || time(baseline));
-        let most = if is_pinned { Most::So(most) } else { Most::Any };
+        let most = if is_pinned { Most::AtMost(most) } else { Most::Any };
         table.add_count(&format!("{what}, µs{suffix}"), microseconds(&row), most);
         match &theirs {
             Ok(_) => table.add(&format!("{what}{suffix}"), &against, &row, Bar::Information),
@@ -99,7 +99,7 @@ fn memory(own: &Way, theirs: &Outcome<Way>, against: &str, table: &mut Table) ->
     };
     let what = format!("memory of a hub with {SERVERS} servers, RSS");
     let memory = settled(own)?;
-    table.add_count(&format!("{what}, kB"), memory / 1000, Most::So(MOST_MEMORY));
+    table.add_count(&format!("{what}, kB"), memory / 1000, Most::AtMost(MOST_MEMORY));
     match theirs {
         Ok(theirs) => table.add_bytes(&what, against, memory, settled(theirs)?, Bar::Information),
         Err(why) => table.add_missing(&what, against, &why.to_string()),

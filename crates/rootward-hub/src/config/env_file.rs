@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_have_their_place_and_no_values() {
+    fn errors_have_a_position_and_no_values() {
         let check =
             |text: &str, expect: &str| assert_eq!(read_env_file(text).unwrap_err().to_string(), expect, "{text}");
         check("A=1\n  hunter2\n", "line 2, column 3: not a variable");

@@ -20,7 +20,7 @@ pub struct Surroundings<'s> {
     pub roots: RootValues<'s>,
 }
 
-/// The roots of a session.
+/// The values of `${root}` and `${roots}`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RootValues<'s> {
     /// These paths of this machine, in order. For a process that only learns what a server offers, this is its empty

@@ -110,7 +110,7 @@ impl Session {
                 Some(self.refused(id, call, &denial, None))
             }
             // SECURITY: writing the audit entry takes time, and the roots may have changed since
-            // (test: a_message_is_decided_by_the_roots_in_force_when_it_leaves)
+            // (test: a_message_is_checked_against_the_current_roots_when_it_leaves)
             Some(OnRecord::Yes)
                 if self.is_ready(way)
                     && self.is_still(&decided.guard)

@@ -59,7 +59,7 @@ impl Memory {
     pub(super) fn recall(&self, fingerprint: &str) -> Option<Remembered> {
         let found = self.handshakes.iter().find(|handshake| handshake.fingerprint == fingerprint);
         // SECURITY: an answer is one line; text after a line break would be a separate message
-        // (test: what_is_remembered_is_told_in_one_line)
+        // (test: cached_answers_are_one_line)
         found.map(|handshake| handshake.remembered.clone()).filter(Remembered::has_only_single_lines)
     }
 
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_remembered_is_told_in_one_line() {
+    fn cached_answers_are_one_line() {
         let mut memory = Memory::default();
         let message = r#"{"jsonrpc":"2.0","id":"rootward-roots-1","method":"roots/list"}"#;
         for broken in ["\n", "\r"] {
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_server_said_is_remembered_for_the_same_question() {
+    fn answers_are_cached_per_question() {
         let mut memory = Memory::default();
         assert!(memory.keep(answers("f", remembered(r#"{ "a" : 1.0 }"#))));
         assert!(!memory.keep(answers("f", remembered(r#"{ "a" : 1.0 }"#))));

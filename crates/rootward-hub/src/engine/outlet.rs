@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_written_is_gone_and_the_rest_keeps_its_order() {
+    fn written_bytes_are_removed_in_order() {
         let mut outlet = Outlet::default();
         outlet.push("ab");
         outlet.push_with(|bytes| bytes.extend_from_slice(b"c"));
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_buffer_is_taken_where_nothing_waits() {
+    fn an_empty_outlet_takes_the_buffer() {
         let (mut outlet, mut buffer) = (Outlet::default(), b"ab".to_vec());
         outlet.push_buffer(&mut buffer);
         assert_eq!((outlet.waiting(), buffer.as_slice()), (&b"ab\n"[..], &b""[..]));

@@ -199,7 +199,7 @@ mod tests {
     use crate::scan::{Need, scan};
 
     #[test]
-    fn what_is_said_last_about_an_argument_counts() {
+    fn the_last_override_wins() {
         let mut treatments = Treatments::default();
         treatments.add("read.path", Treatment::Text, About::EveryServer);
         treatments.add("git.log.repo.path", Treatment::Text, About::EveryServer);
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_a_text_is_text() {
+    fn members_of_a_text_argument_are_text() {
         let mut treatments = Treatments::default();
         treatments.add("find.filter", Treatment::Text, About::EveryServer);
         treatments.add("find.file", Treatment::Path(Need::READ), About::EveryServer);

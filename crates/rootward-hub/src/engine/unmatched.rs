@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_of_every_server_is_not_reported() {
+    fn overrides_for_every_server_are_not_reported() {
         let mut treatments = Treatments::default();
         treatments.add("no.such", Treatment::Text, About::EveryServer);
         assert!(unmatched(&treatments, &[]).is_empty());

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::fetching::Coming;
-use super::keeping::Keeping;
 use super::launch::{Knowledge, Launch};
+use super::memory_file::MemoryFile;
 use crate::engine::{ChildId, ServerId};
 
 /// Minimum interval between writes of a server's memory, so that a server whose lists keep changing does not keep the
@@ -17,7 +17,7 @@ const KEEP_EVERY: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub(crate) struct Backing {
     pub(super) launch: Launch,
-    keeping: Keeping,
+    memory_file: MemoryFile,
     /// What the first start found out about the command.
     pub(super) knowledge: Knowledge,
     /// The package that starts are waiting for.
@@ -32,9 +32,9 @@ pub(crate) struct Backing {
 pub(crate) type Backings = BTreeMap<ServerId, Backing>;
 
 impl Backing {
-    pub(crate) fn new(launch: Launch, keeping: Keeping) -> Backing {
+    pub(crate) fn new(launch: Launch, memory_file: MemoryFile) -> Backing {
         let knowledge = Knowledge::default();
-        Backing { launch, keeping, knowledge, coming: None, to_keep: false, kept: Duration::ZERO }
+        Backing { launch, memory_file, knowledge, coming: None, to_keep: false, kept: Duration::ZERO }
     }
 
     /// When the memory has to be written.
@@ -53,7 +53,7 @@ impl Backing {
         self.to_keep = false;
         self.kept = now;
         if let Some(memory) = memory {
-            self.keeping.keep_ambient(memory);
+            self.memory_file.keep_ambient(memory);
         }
     }
 }

@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_read_as_the_format_wants() {
+    fn metrics_have_the_prometheus_format() {
         let decisions = BTreeMap::from([(String::new(), 3), ("outside_roots".to_owned(), 2)]);
         let mut figures = Figures { decisions, ..Figures::default() };
         figures.started();

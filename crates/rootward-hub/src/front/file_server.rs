@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn directories_are_told_from_options() {
+    fn directories_are_distinguished_from_options() {
         let check = |line: &str, before: usize, expect: &[&str]| {
             let arguments = words(line);
             assert_eq!(server(&arguments, before).directories(&arguments), expect, "{line}");
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn roots_take_the_place_of_what_was_typed() {
+    fn roots_replace_the_typed_directories() {
         let check = |line: &str, before: usize, expect: &str| {
             let arguments = words(line);
             let given = ["/r", "/s"].into_iter().map(OsString::from);

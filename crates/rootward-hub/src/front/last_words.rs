@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_permit_a_refusal_is_told() {
+    fn a_refused_access_names_the_flag_that_permits_it() {
         let refused = |path: &str, access: &str| Refused { path: path.into(), access: access.to_owned(), socket: None };
         let refused =
             [refused("/proc/self/maps", "read"), refused("/proc/12/environ", "read"), refused("/srv/a", "write")];

@@ -36,7 +36,7 @@ pub struct Launch {
     pub runs: Runs,
     /// Its arguments; `${root}` and `${roots}` are replaced with the roots.
     pub arguments: Vec<OsString>,
-    /// Variables that contain `${root}` or `${roots}`.
+    /// Variables set for the server; `${root}` and `${roots}` in them are replaced with the roots.
     pub variables: Vec<(OsString, OsString)>,
     /// Names (never values) of variables that the server does not get. The error names them if the server dies early.
     pub withheld: Vec<String>,

@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn servers_are_called_by_what_runs() {
+    fn servers_are_named_after_what_runs() {
         let check = |line: &str, expect: &str| {
             let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
             assert_eq!(server_name(&words[0], &words[1..]), expect, "{line}");

@@ -1,6 +1,7 @@
-//! A process and its [`Translator`]: lines of both directions pass through it while there is something to translate.
+//! A process and its [`Translator`]. Lines in both directions pass through the translator while it has something to
+//! translate.
 //!
-//! Most servers take the handshake. From then on their bytes pass as they are, and nothing here looks at them.
+//! Most servers accept `initialize`. From then on, their bytes are forwarded unchanged.
 
 use std::time::Duration;
 
@@ -11,29 +12,29 @@ use super::serving::MOST_WAITING;
 use crate::engine::Outlet;
 use crate::modern_server::{Line, Lines, Translator};
 
-/// What is translated between the engine and one process.
+/// The translation between the engine and one process.
 #[derive(Debug, Default)]
 pub(super) struct Translated {
     translator: Translator,
-    /// What waits to be written to the process in place of what the engine wrote.
+    /// Translated lines that wait to be written to the process.
     outlet: Outlet,
-    /// Lines for the engine that came of its own lines.
+    /// Answers of the translator to the engine's own lines.
     to_engine: Vec<String>,
 }
 
-/// What the engine is told in place of a line.
+/// What the engine gets for a line of the process.
 #[derive(Debug)]
 pub(super) enum Heard<'f> {
-    /// The line as it came.
+    /// The line itself.
     Same(Found<'f>),
-    /// These lines.
+    /// These lines instead.
     Instead(Vec<String>),
 }
 
 impl Translated {
-    /// What to write to the process: what the engine wrote, or its translation.
+    /// The bytes to write to the process: the engine's own, or their translation.
     pub(super) fn outlet<'o>(&'o mut self, written: &'o mut Outlet) -> &'o mut Outlet {
-        // What was translated before goes first, and not all that the engine has waits here.
+        // Earlier translations go first, and only a limited amount is translated ahead.
         while self.translator.reads_engine() && self.outlet.waiting().len() < MOST_WAITING {
             let Some(end) = memchr(b'\n', written.waiting()) else { break };
             let line = written.waiting()[..end].to_vec();
@@ -55,17 +56,17 @@ impl Translated {
         }
     }
 
-    /// What the engine is told in place of a line of the process.
+    /// Handles a line of the process. Returns what the engine gets.
     pub(super) fn heard<'f>(&mut self, now: Duration, line: Found<'f>) -> Heard<'f> {
         if !self.translator.reads_server() {
             return Heard::Same(line);
         }
-        let told = match &line {
+        let answer = match &line {
             Found::Among(bytes) | Found::Unended(bytes) => self.translator.server_line(now, bytes),
             Found::Alone(bytes) => self.translator.server_line(now, bytes),
             Found::TooLong(_) => Line::Same,
         };
-        match told {
+        match answer {
             Line::Same => Heard::Same(line),
             Line::Instead(Lines { to_server, to_engine }) => {
                 self.push(&to_server);
@@ -74,24 +75,24 @@ impl Translated {
         }
     }
 
-    /// Lines for the engine that no line of the process led to.
+    /// Lines for the engine that do not answer a line of the process.
     pub(super) fn answers(&mut self, now: Duration) -> Vec<String> {
-        let refusal = self.translator.gives_up(Some(now)).map(|line| String::from_utf8_lossy(&line).into_owned());
+        let refusal = self.translator.take_refusal(Some(now)).map(|line| String::from_utf8_lossy(&line).into_owned());
         self.to_engine.extend(refusal);
         std::mem::take(&mut self.to_engine)
     }
 
-    /// The last line for the engine of a process that has ended.
+    /// The last line for the engine, after the process has ended.
     pub(super) fn last_answer(&mut self) -> Option<Vec<u8>> {
-        self.translator.gives_up(None)
+        self.translator.take_refusal(None)
     }
 
-    /// Whether nothing of it waits to be written.
+    /// Whether all translated lines have been written.
     pub(super) fn is_written(&self) -> bool {
         self.outlet.is_empty()
     }
 
-    /// When time matters to it.
+    /// When time next matters.
     pub(super) fn wakes_at(&self) -> Option<Duration> {
         self.translator.wakes_at()
     }

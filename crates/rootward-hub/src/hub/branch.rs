@@ -13,7 +13,7 @@ use super::client::{Client, LONGEST_SHOWN, Order, Queued};
 use super::lists::Listing;
 use super::passing::Listens;
 
-/// How long to wait before trying again to reach a server that could not begin.
+/// How long to wait before trying again to reach a server that could not be initialized.
 const TRIED_AGAIN_AFTER: Duration = Duration::from_secs(5);
 
 /// How long to wait before greeting a server again that began without saying what it offers: its package may still be

@@ -14,7 +14,7 @@ use rootward_sandbox::SealedProcess;
 use super::{Clients, Hub, Served};
 use crate::config::{HubSettings, Isolation, Prefix, ToolFilter};
 use crate::engine::{Begin, Effect, Server};
-use crate::front::{Backing, Backings, Door, Keeping, OuterDoor, Serving, new_door};
+use crate::front::{Backing, Backings, Door, MemoryFile, OuterDoor, Serving, new_door};
 use crate::principal::Principal;
 use crate::status::{Kind, StatusFile};
 use crate::wrap::{Launch, Operator, Rules, SourceWatcher, Wrap};
@@ -187,12 +187,16 @@ struct LaunchFacts {
 /// Splits a server into the parts for clients, the engine and the front.
 fn parts_ambient(server: HubServer, handshakes: Option<PathBuf>, idle: Duration) -> (Served, Server, Backing) {
     let HubServer { name, prefix, tools, isolation, rules, launch } = server;
-    let keeping = Keeping::new_ambient(handshakes, &launch.program, &launch.arguments).of_server(&name);
+    let memory_file = MemoryFile::new_ambient(handshakes, &launch.program, &launch.arguments).of_server(&name);
     let server = Server {
         learners: launch.learners(),
         begin: Begin::WhenNeeded { idle },
-        memory: Arc::new(keeping.recall_ambient()),
+        memory: Arc::new(memory_file.recall_ambient()),
         ..Server::new_ambient(&name, rules, launch.change())
     };
-    (Served { isolation, runs: launch.runs, ..Served::new(name, prefix, tools) }, server, Backing::new(launch, keeping))
+    (
+        Served { isolation, runs: launch.runs, ..Served::new(name, prefix, tools) },
+        server,
+        Backing::new(launch, memory_file),
+    )
 }

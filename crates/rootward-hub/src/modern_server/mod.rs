@@ -1,11 +1,11 @@
 //! A server that speaks only the modern era, made to look like one that also speaks the legacy era.
 //!
-//! The engine greets servers with `initialize`. A modern server has no handshake and refuses it; then it is asked with
-//! `server/discover` what it offers. If it answers, this translator stands between the engine and the server from then on: it adds to
-//! each request what the modern era wants to know, and turns questions in answers into requests, as a legacy server would send them.
+//! The engine greets servers with `initialize`. A modern server has no handshake and refuses it. Then the translator
+//! sends `server/discover`. If the server answers, everything passes through the translator from then on: it adds the
+//! modern metadata to each request, and turns questions in answers into requests, as a legacy server would send them.
 //!
-//! No pipes and no clock: lines go in, lines come out. The engine decides on every call before it comes here, and it answers the
-//! server's questions for roots.
+//! No pipes and no clock: lines go in, lines come out. The engine checks every call before it gets here, and answers
+//! the server's requests for roots.
 
 mod rounds;
 #[cfg(test)]
@@ -27,16 +27,16 @@ use serde_json::value::RawValue;
 
 use rounds::Rounds;
 
-/// How long a server may take to say what it speaks. Then its refusal of `initialize` counts.
+/// How long a server may take to answer `server/discover`. After that, its refusal of `initialize` is final.
 const DISCOVERS_WITHIN: Duration = Duration::from_secs(5);
 
-/// How the ids of the translator's own requests begin.
+/// The prefix of the ids of the translator's own requests.
 const OWN: &str = "\"rootward-era-";
 
-/// The most resources that it listens for.
+/// Maximum number of subscribed resources.
 const MOST_RESOURCES: usize = 1000;
 
-/// What stands between the engine and one process.
+/// Translates between the engine and one process.
 #[derive(Debug, Default)]
 pub(crate) struct Translator {
     state: State,
@@ -44,16 +44,16 @@ pub(crate) struct Translator {
 
 #[derive(Debug, Default)]
 enum State {
-    /// The engine has not said anything yet.
+    /// The engine has not sent anything yet.
     #[default]
     Silent,
     /// The engine sent `initialize`.
     Greeting(Hello),
-    /// The server refused it, and is asked what it speaks.
+    /// The server refused it and was sent `server/discover`.
     Discovering { hello: Hello, refusal: Vec<u8>, until: Duration },
     /// The server speaks only the modern era.
     Translating(Box<Translating>),
-    /// Nothing to translate: the server took the handshake, or the client is a modern one.
+    /// Nothing to translate: the server accepted `initialize`, or the client is modern.
     Off,
 }
 
@@ -63,16 +63,16 @@ struct Hello {
     params: Box<RawValue>,
 }
 
-/// What becomes of a line.
+/// What happens to a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Line {
-    /// It is passed on as it is.
+    /// It is forwarded unchanged.
     Same,
-    /// These lines take its place.
+    /// These lines replace it.
     Instead(Lines),
 }
 
-/// Lines to both sides.
+/// Lines for both sides.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Lines {
     pub(crate) to_server: Vec<String>,
@@ -94,17 +94,17 @@ impl Lines {
 }
 
 impl Translator {
-    /// Whether lines to the server must be shown to it.
+    /// Whether lines to the server must pass through the translator.
     pub(crate) fn reads_engine(&self) -> bool {
         !matches!(self.state, State::Off)
     }
 
-    /// Whether lines from the server must be shown to it.
+    /// Whether lines from the server must pass through the translator.
     pub(crate) fn reads_server(&self) -> bool {
         matches!(self.state, State::Greeting(_) | State::Discovering { .. } | State::Translating(_))
     }
 
-    /// A line from the engine.
+    /// Handles a line from the engine.
     pub(crate) fn engine_line(&mut self, line: &[u8]) -> Line {
         let Ok(Message::Single(envelope)) = Message::parse(line) else { return Line::Same };
         match &mut self.state {
@@ -123,7 +123,7 @@ impl Translator {
         }
     }
 
-    /// A line from the server.
+    /// Handles a line from the server.
     pub(crate) fn server_line(&mut self, now: Duration, line: &[u8]) -> Line {
         let Ok(Message::Single(envelope)) = Message::parse(line) else { return Line::Same };
         match std::mem::take(&mut self.state) {
@@ -163,19 +163,19 @@ impl Translator {
             self.state = State::Discovering { hello, refusal, until };
             return Line::Same;
         }
-        let told = envelope.result().filter(|result| is_modern(result));
-        let told = told.and_then(|result| legacy_handshake(&hello.params, result));
-        let told = told.and_then(|told| RawValue::from_string(told).ok());
-        let Some(told) = told else {
+        let result = envelope.result().filter(|result| is_modern(result));
+        let handshake = result.and_then(|result| legacy_handshake(&hello.params, result));
+        let handshake = handshake.and_then(|handshake| RawValue::from_string(handshake).ok());
+        let Some(handshake) = handshake else {
             self.state = State::Off;
             return Lines::to_engine(String::from_utf8_lossy(&refusal).into_owned());
         };
-        let answer = message::result(&hello.id, told.get());
-        self.state = State::Translating(Box::new(Translating::new(hello.params, has_news(&told))));
+        let answer = message::result(&hello.id, handshake.get());
+        self.state = State::Translating(Box::new(Translating::new(hello.params, has_news(&handshake))));
         Lines::to_engine(answer)
     }
 
-    /// When time matters to it.
+    /// When time next matters.
     pub(crate) fn wakes_at(&self) -> Option<Duration> {
         match &self.state {
             State::Discovering { until, .. } => Some(*until),
@@ -183,8 +183,8 @@ impl Translator {
         }
     }
 
-    /// The refusal of a server that did not say in time what it speaks; also of one that has ended.
-    pub(crate) fn gives_up(&mut self, now: Option<Duration>) -> Option<Vec<u8>> {
+    /// The refusal of a server that did not answer `server/discover` in time, or has ended (`now` is `None`).
+    pub(crate) fn take_refusal(&mut self, now: Option<Duration>) -> Option<Vec<u8>> {
         let State::Discovering { until, refusal, .. } = &mut self.state else { return None };
         if now.is_some_and(|now| now < *until) {
             return None;
@@ -205,17 +205,17 @@ fn own_id(number: u64) -> String {
     format!("{OWN}{number}\"")
 }
 
-/// A modern server at work.
+/// A running modern server.
 #[derive(Debug)]
 struct Translating {
     hello: Box<RawValue>,
-    /// What each request says of the client.
+    /// The client metadata in each request.
     meta: String,
     /// Requests that the server may answer with questions.
     rounds: Rounds,
-    /// Whether the server has anything to tell by itself.
+    /// Whether the server can send notifications on its own.
     has_news: bool,
-    /// The open request that it tells its news on.
+    /// The id of the open `subscriptions/listen` request.
     listens: Option<String>,
     resources: BTreeSet<String>,
     last_id: u64,
@@ -251,7 +251,7 @@ impl Translating {
             return Lines::to_engine(message::error(id.as_str(), INVALID_REQUEST, says, None));
         }
         match method {
-            // The modern era has none of these.
+            // The modern era does not have these methods.
             method::PING => Lines::to_engine(message::result(id.as_str(), "{}")),
             method::SET_LEVEL => self.set_level(id, envelope.params()),
             method::SUBSCRIBE | method::UNSUBSCRIBE => self.subscribe(method, id, envelope.params()),
@@ -291,12 +291,12 @@ impl Translating {
         Line::Instead(Lines { to_server, to_engine: vec![message::result(id.as_str(), "{}")] })
     }
 
-    /// Listens to what the server tells by itself. The request before it ends once the new one is on its way.
+    /// Sends a new `subscriptions/listen` request, and cancels the previous one after it.
     fn listen(&mut self) -> Vec<String> {
         let id = self.next_id();
         let params = SubscriptionFilter::of_hub(&self.resources, &self.meta);
         let before = self.listens.replace(id.clone());
-        let ends = before.map(|before| message::cancelled(&before, "another request takes its place"));
+        let ends = before.map(|before| message::cancelled(&before, "replaced by another request"));
         [message::request(&id, method::LISTEN, Some(&params))].into_iter().chain(ends).collect()
     }
 
@@ -305,14 +305,14 @@ impl Translating {
             method::INITIALIZED if self.has_news && self.listens.is_none() => {
                 Line::Instead(Lines { to_server: self.listen(), ..Lines::default() })
             }
-            // The modern era has none of these: a client tells its roots with each call.
+            // The modern era does not have these: a client sends its roots with each call.
             method::INITIALIZED | method::ROOTS_CHANGED | method::PROGRESS => Lines::none(),
             method::CANCELLED => self.rounds.cancel(envelope),
             _ => Line::Same,
         }
     }
 
-    /// The engine's answer to a question.
+    /// Handles the engine's answer to a question.
     fn answered(&mut self, envelope: &Envelope<'_>) -> Line {
         let Some(id) = envelope.id() else { return Lines::none() };
         let number = self.last_id + 1;
@@ -332,10 +332,10 @@ impl Translating {
             self.listens = None;
             return Lines::none();
         }
-        if let Some(lines) = self.rounds.told(&id.key(), envelope, &mut self.last_id) {
+        if let Some(lines) = self.rounds.server_answered(&id.key(), envelope, &mut self.last_id) {
             return Line::Instead(lines);
         }
-        // SECURITY: the answer to one of its own requests is nobody else's (test: reserved_ids_are_rejected)
+        // SECURITY: nobody else may get the answer to one of the translator's own requests (test: reserved_ids_are_rejected)
         if id.key().starts_with(OWN) {
             return Lines::none();
         }
@@ -347,11 +347,11 @@ impl Translating {
 }
 
 fn unusable(id: Id<'_>) -> Line {
-    let says = "the params are not usable: not an object, a duplicate key, or something is missing";
+    let says = "the params are not usable: not an object, a duplicate key, or a missing member";
     Lines::to_engine(message::error(id.as_str(), INVALID_PARAMS, says, None))
 }
 
-/// The name of a request in a cancellation.
+/// The id of the request that a cancellation names.
 fn cancelled_id<'f>(envelope: &Envelope<'f>) -> Option<&'f RawValue> {
     let params = Members::read(envelope.params()?)?;
     params.get(keys::REQUEST_ID)

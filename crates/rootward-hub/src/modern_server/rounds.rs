@@ -1,7 +1,8 @@
 //! Calls that a modern server answers with questions.
 //!
-//! A legacy server asks its client while a call is open. A modern one ends the call with its questions, and the call comes again with
-//! the answers. Here each question becomes a request to the client, and the call is sent again once all of them are answered.
+//! A legacy server asks its client while a call is open. A modern server answers the call with its questions, and the
+//! client sends the call again with the answers. Here each question becomes a request to the client. Once all are
+//! answered, the call is sent again.
 
 use std::collections::BTreeMap;
 
@@ -16,29 +17,29 @@ use serde_json::value::RawValue;
 
 use super::{Line, Lines, cancelled_id, own_id};
 
-/// How many rounds a call may take. A server that asks for ever gets no further.
+/// Maximum number of rounds of a call, so that a server cannot ask forever.
 const MOST_ROUNDS: u32 = 64;
 
-/// How many questions one answer may ask.
+/// Maximum number of questions in one answer.
 const MOST_QUESTIONS: usize = 100;
 
-/// How much of a client's error the server's caller is shown, in characters.
+/// How much of a client's error is shown, in characters.
 const LONGEST_ERROR: usize = 500;
 
 /// The open calls.
 #[derive(Debug, Default)]
 pub(super) struct Rounds {
-    /// By the id under which the server has them; none while their questions are open.
+    /// Calls that the server has, by the id that it knows.
     sent: BTreeMap<Box<str>, Call>,
-    /// Calls whose questions are open, by the client's id of the call.
+    /// Calls with unanswered questions, by the client's id of the call.
     asking: BTreeMap<Box<str>, Asking>,
-    /// Which call a question belongs to, and its name there, by its id.
+    /// The call of each open question, and the question's name in it, by the question's id.
     questions: BTreeMap<Box<str>, (Box<str>, String)>,
 }
 
 #[derive(Debug)]
 struct Call {
-    /// The id that the client gave it.
+    /// The client's id.
     id: Box<str>,
     method: String,
     params: Box<RawValue>,
@@ -59,20 +60,20 @@ impl Rounds {
         self.sent.insert(key(id), call);
     }
 
-    /// The server's answer to a call. `None` if it is no such answer.
-    pub(super) fn told(&mut self, id: &str, envelope: &Envelope<'_>, last_id: &mut u64) -> Option<Lines> {
+    /// Handles the server's answer to a call. `None` if it answers no open call.
+    pub(super) fn server_answered(&mut self, id: &str, envelope: &Envelope<'_>, last_id: &mut u64) -> Option<Lines> {
         let call = self.sent.remove(id)?;
         let Some(result) = envelope.result() else {
             let error = envelope.error().map_or("null", RawValue::get);
             return Some(to_engine(format!(r#"{{"jsonrpc":"2.0","id":{},"error":{error}}}"#, call.id)));
         };
         let fails = |says: &str| Some(to_engine(message::error(&call.id, INTERNAL_ERROR, says, None)));
-        // SECURITY: a client must not read a question where none was read here (test: an_unclear_answer_is_an_error)
+        // SECURITY: the client must not see a question where this parser saw none (test: an_unclear_answer_is_an_error)
         let Ok(input) = read_input(result) else { return fails("the server's answer is ambiguous") };
         let is_question_round = input.result.as_ref().is_some_and(asks);
         if !is_question_round {
             if !input.questions.is_empty() {
-                return fails("the server's answer is complete and asks questions");
+                return fails("the server's answer is complete but also asks questions");
             }
             return match legacy_result(result) {
                 Some(result) => Some(to_engine(message::result(&call.id, result.get()))),
@@ -105,7 +106,7 @@ impl Rounds {
         for (name, method, params) in asked {
             *last_id += 1;
             let id = own_id(*last_id);
-            // The modern era's question for roots may carry a cursor, which the engine has no use for.
+            // A modern request for roots may have a cursor, which the engine does not use.
             let params = params.filter(|_| method != method::LIST_ROOTS);
             lines.to_engine.push(message::request(&id, &method, params));
             self.questions.insert(key(&id), (call_key.clone(), name));
@@ -114,12 +115,12 @@ impl Rounds {
         Some(lines)
     }
 
-    /// An answer to a question. `again` is the id of the call if it is sent again now.
+    /// Handles an answer to a question. If the call is now sent again, `again` is its new id.
     pub(super) fn answered(&mut self, id: &str, envelope: &Envelope<'_>, again: &str) -> Lines {
         let Some((call, name)) = self.questions.remove(id) else { return Lines::default() };
         let Some(mut asking) = self.asking.remove(&call) else { return Lines::default() };
         let Some(result) = envelope.result() else {
-            // A round has no place for an error, so the call ends with it.
+            // A round cannot carry an error, so the call fails.
             let ends = self.forget_questions(&call);
             let error = shown(envelope.error().map(RawValue::get).unwrap_or_default(), LONGEST_ERROR);
             let says = format!("the client did not answer the server's question: {error}");
@@ -145,7 +146,7 @@ impl Rounds {
         Lines { to_server: vec![request], ..Lines::default() }
     }
 
-    /// The client does not await a call any more.
+    /// The client cancels a call.
     pub(super) fn cancel(&mut self, envelope: &Envelope<'_>) -> Line {
         let Some(id) = cancelled_id(envelope) else { return Lines::none() };
         let id = key(id.get());
@@ -162,7 +163,7 @@ impl Rounds {
         }
     }
 
-    /// Forgets the questions of a call; what tells the client that they are not awaited any more.
+    /// Drops the questions of a call. Returns the cancellations for the client.
     fn forget_questions(&mut self, call: &str) -> Vec<String> {
         let open: Vec<Box<str>> =
             self.questions.iter().filter(|(_, (of, _))| **of == *call).map(|(id, _)| id.clone()).collect();

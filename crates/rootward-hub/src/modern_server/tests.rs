@@ -124,9 +124,9 @@ fn the_refusal_of_a_legacy_server_is_passed_on() {
         let mut talk = Talk::default();
         talk.engine(&hello());
         talk.server(&refusal(-32022));
-        assert_eq!(talk.0.gives_up(Some(NOW)), None);
+        assert_eq!(talk.0.take_refusal(Some(NOW)), None);
         assert_eq!(talk.0.wakes_at(), Some(DISCOVERS_WITHIN));
-        let told = talk.0.gives_up(now).unwrap();
+        let told = talk.0.take_refusal(now).unwrap();
         assert_eq!(serde_json::from_slice::<Value>(&told).unwrap(), refusal(-32022));
         assert_eq!(talk.0.wakes_at(), None);
     }

@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_have_their_place() {
+    fn errors_have_a_position() {
         check(
             "env = [\"*\"]",
             "line 3, column 8: `*`: every variable, and so every secret, would be passed on; name each one, or a prefix: `GITHUB_*`",

@@ -165,18 +165,18 @@ impl Need {
             Last::Removed => {
                 let grant = guard.check(path, self.access)?;
                 // SECURITY: removing a directory removes its contents
-                // (test: what_is_removed_or_replaced_is_a_link_where_it_lies)
+                // (test: removing_or_replacing_a_link_needs_access_to_the_link)
                 if guard.roots().iter().any(|root| root.place.starts_with(grant.path())) {
                     return Err(Denial::new(Code::AccessDenied, path, self.access));
                 }
                 // SECURITY: removing a link changes the directory that contains it, wherever it leads
-                // (test: what_is_removed_or_replaced_is_a_link_where_it_lies)
+                // (test: removing_or_replacing_a_link_needs_access_to_the_link)
                 guard.check_entry(path, self.access)
             }
             Last::Replaced => {
                 let grant = guard.check(path, self.access)?;
                 // SECURITY: replacing a link changes the directory that contains it, wherever it leads
-                // (test: what_is_removed_or_replaced_is_a_link_where_it_lies)
+                // (test: removing_or_replacing_a_link_needs_access_to_the_link)
                 match guard.check_entry(path, self.access) {
                     Err(denial) if denial.code().for_peer() == Code::OutsideRoots => Err(denial),
                     _ => Ok(grant),

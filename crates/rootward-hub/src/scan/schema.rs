@@ -85,7 +85,7 @@ impl Format {
     }
 }
 
-/// The name in `names` that a parser without case takes `key` for, if `key` itself is not in it.
+/// The name in `names` that a case-insensitive parser takes `key` for, if `key` itself is not in it.
 pub(super) fn same_but_for_case<'n, T>(names: &'n BTreeMap<String, T>, key: &str) -> Option<&'n str> {
     if names.contains_key(key) {
         return None;
@@ -118,7 +118,7 @@ impl Node {
         self.properties.get(key).or(self.others.as_deref())
     }
 
-    /// The listed property that a parser without case takes `key` for, if `key` itself is not listed.
+    /// The listed property that a case-insensitive parser takes `key` for, if `key` itself is not listed.
     pub(super) fn same_but_for_case(&self, key: &str) -> Option<&str> {
         same_but_for_case(&self.properties, key)
     }

@@ -106,7 +106,7 @@ impl Tool {
         self.treatments.get(key).copied()
     }
 
-    /// The treated argument that a parser without case takes `key` for, if `key` itself has no treatment.
+    /// The treated argument that a case-insensitive parser takes `key` for, if `key` itself has no treatment.
     pub(super) fn treated_but_for_case(&self, key: &str) -> Option<&str> {
         same_but_for_case(&self.treatments, key)
     }

@@ -111,7 +111,7 @@ pub fn scan<'c>(call: &Call<'c>, found: &mut dyn FnMut(Candidate<'_>)) -> Result
     }
     walk.top(&mut cursor, shape)?;
     // SECURITY: neither the template nor the typed value names a file, but both together do
-    // (test: every_method_is_looked_at)
+    // (test: every_method_is_scanned)
     let completed = if shape == Shape::Completion { completed_uri(params.get())? } else { None };
     match completed {
         Some(uri) => walk.hand_out(&uri, Evidence::Key, Certainty::Sure, walk.place(Place::TOP, "uri")?),

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::yard::Yard;
 
 #[test]
-fn what_lies_inside_passes() {
+fn paths_inside_pass() {
     let yard = Yard::new("rw");
     for arguments in [
         json!({}),
@@ -41,7 +41,7 @@ fn what_lies_inside_passes() {
 }
 
 #[test]
-fn what_lies_outside_does_not() {
+fn paths_outside_are_refused() {
     let yard = Yard::new("rw");
     for arguments in [
         json!({"path": "{T}/outside/secret.txt"}),
@@ -174,7 +174,7 @@ fn a_refusal_names_the_path_as_asked() {
 }
 
 #[test]
-fn every_method_is_looked_at() {
+fn every_method_is_scanned() {
     let yard = Yard::new("rw");
     let check = |method: &str, params: Value, passes: bool| {
         let verdict = yard.check(method, &params, None).unwrap();
@@ -300,7 +300,7 @@ const NOWHERE: [&str; 6] = [
 ];
 
 #[test]
-fn what_leads_nowhere_is_text_only_where_the_kernel_holds_the_server() {
+fn a_path_to_nowhere_is_text_only_for_a_confined_server() {
     for (yard, passes) in [(Yard::confined("rw"), true), (Yard::confined("ro"), true), (Yard::new("rw"), false)] {
         for text in NOWHERE {
             for arguments in [
@@ -329,7 +329,7 @@ fn what_leads_nowhere_is_text_only_where_the_kernel_holds_the_server() {
 }
 
 #[test]
-fn keys_and_schemas_that_say_path_mean_it() {
+fn keys_and_schemas_make_any_string_a_path() {
     let yard = Yard::confined("rw");
     let listing = to_raw_value(&json!({"name": "read_things", "inputSchema": {"properties": {
         "one": {"format": "rooted-path"},
@@ -371,7 +371,7 @@ fn keys_and_schemas_that_say_path_mean_it() {
 }
 
 #[test]
-fn what_may_lead_somewhere_is_judged_under_any_key() {
+fn strings_that_may_be_paths_are_checked_under_any_key() {
     let yard = Yard::confined("rw");
     for text in [
         "/",
@@ -413,7 +413,7 @@ fn a_link_through_what_is_missing_is_refused() {
 }
 
 #[test]
-fn what_is_removed_or_replaced_is_a_link_where_it_lies() {
+fn removing_or_replacing_a_link_needs_access_to_the_link() {
     let yard = Yard::new("rw");
     yard.link("outside/back", "../my root/a/in.txt");
     let check = |name: &str, path: &str, passes: bool| {
@@ -527,7 +527,7 @@ fn a_key_that_differs_only_in_case_is_refused() {
 }
 
 #[test]
-fn the_schema_and_the_user_have_their_say() {
+fn schema_and_treatments_override_the_key() {
     let listing = to_raw_value(&json!({"name": "x", "inputSchema": {"properties": {
         "one": {"type": "string", "format": "rooted-path", "x-rootward-access": "read"},
         "two": {"type": "array", "items": {"format": "file-path"}},

@@ -168,7 +168,7 @@ fn escapes_by_text_are_refused_under_any_key() {
 
 /// A guard treats these as harmless names, but a server may interpret them.
 #[test]
-fn what_is_only_a_name_to_a_guard_may_be_more_to_a_server() {
+fn names_that_a_server_may_interpret_are_refused() {
     for name in [
         "cve-2025-68144-output",
         "plain-encoded-dotdot",
@@ -210,7 +210,7 @@ const READ_OTHERWISE: [&str; 13] = [
 ];
 
 #[test]
-fn what_the_corpus_allows_passes_unless_it_reads_otherwise() {
+fn allowed_corpus_rows_pass_unless_a_reading_is_outside() {
     let (mut refused, mut passed) = (Vec::new(), 0);
     for row in escape::table().filter(|row| row.needs == Needs::Nothing) {
         if matches!(row.expect, Expect::Allow { .. }) && row.act != Act::Execute {

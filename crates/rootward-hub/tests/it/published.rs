@@ -56,7 +56,7 @@ fn published_calls_are_refused() {
 }
 
 #[test]
-fn every_trim_and_quote_is_seen_through() {
+fn trims_and_quotes_do_not_hide_a_path() {
     let yard = Yard::confined("rw");
     let wrappings = [
         " @",

@@ -144,7 +144,7 @@ impl<'f> Batch<'f> {
 impl<'f> Envelope<'f> {
     fn parse(text: &'f str) -> Result<Envelope<'f>, EnvelopeError> {
         // SECURITY: universal newlines (Python), `readLine` (Java) and `ReadLine` (.NET) also end a line here, and
-        // would execute what lies between two of them (test: what_reads_two_ways_is_refused)
+        // would execute what lies between two of them (test: ambiguous_messages_are_refused)
         if memchr::memchr(b'\r', text.as_bytes()).is_some() {
             return Err(EnvelopeError::CarriageReturn);
         }
@@ -180,7 +180,7 @@ impl<'f> Envelope<'f> {
             (None, Some(_), None, None) => return Err(EnvelopeError::NoId),
             (None, None, None, _) => return Err(EnvelopeError::NoKind),
             // SECURITY: a parser that checks `result` first would treat a request as an answer
-            // (test: what_reads_two_ways_is_refused)
+            // (test: ambiguous_messages_are_refused)
             _ => return Err(EnvelopeError::SeveralKinds),
         };
         Ok(Envelope { text, kind, id, method, params, result, error })
@@ -293,12 +293,12 @@ impl<'de> Deserialize<'de> for Parts<'de> {
                     match key {
                         Key::Known(index) => {
                             // SECURITY: parsers differ in which duplicate they use
-                            // (test: what_reads_two_ways_is_refused)
+                            // (test: ambiguous_messages_are_refused)
                             if parts.values[index].replace(value).is_some() {
                                 parts.problem.get_or_insert(EnvelopeError::DuplicateKey(KEYS[index]));
                             }
                         }
-                        // SECURITY: some parsers ignore case (test: what_reads_two_ways_is_refused)
+                        // SECURITY: some parsers ignore case (test: ambiguous_messages_are_refused)
                         Key::Like(index) => {
                             parts.problem.get_or_insert(EnvelopeError::SimilarKey(KEYS[index]));
                         }
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn what_reads_two_ways_is_refused() {
+    fn ambiguous_messages_are_refused() {
         let check = |text: &str, says: &str, id: Option<&str>| {
             let bad = Message::parse(text.as_bytes()).unwrap_err();
             assert!(bad.to_string().contains(says), "{text}: {bad}");

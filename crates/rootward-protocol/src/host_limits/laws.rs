@@ -37,7 +37,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn who_may_write_may_read(entries in prop::collection::vec(entry(), 0..6)) {
+    fn writable_places_are_readable(entries in prop::collection::vec(entry(), 0..6)) {
         let scene = Scene::new();
         for of_path in allowed(&scene, &scene.state(&json!(entries))).chunks(KINDS.len()) {
             prop_assert!(of_path[0] || (!of_path[1] && !of_path[2]), "{entries:?}");

@@ -1,4 +1,4 @@
-//! The number of roots that no session counts: by what they are, field by field.
+//! Numbers the roots of a request without a session: a hash of their content, field by field.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -8,7 +8,7 @@ use rootward_core::{FileId, Origin, Pattern, PlacedRoot, RefusedRoot, Root, Root
 
 use crate::ContentNumber;
 
-/// The number of these roots. Other roots have another number, and so has another object at the same place.
+/// The number of these roots. Different roots get different numbers, and so does another object at the same place.
 pub(super) fn of_content(current: &CurrentRoots) -> u64 {
     let CurrentRoots { roots, reach, .. } = current;
     let mut number = ContentNumber::default();

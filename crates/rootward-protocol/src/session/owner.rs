@@ -131,7 +131,7 @@ enum Stage {
 enum Looking {
     /// When they were last looked for.
     Done(Duration),
-    /// They are being looked for since this time.
+    /// The search has been running since this time.
     Since(Duration),
 }
 

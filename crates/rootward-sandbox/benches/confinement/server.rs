@@ -1,4 +1,4 @@
-//! The smallest servers: each line is answered with itself. One is this program, the other runs in Node.
+//! The smallest servers: they echo each line. One is this program, the other runs in Node.
 
 use std::ffi::OsString;
 use std::io::{BufRead, Write};
@@ -37,7 +37,7 @@ impl Server {
     }
 }
 
-/// Answers each line with itself until there are no more.
+/// Echoes each line until the end of the input.
 pub(crate) fn echo() -> Outcome<()> {
     let (mut questions, mut answers) = (std::io::stdin().lock(), std::io::stdout().lock());
     let mut line = Vec::new();

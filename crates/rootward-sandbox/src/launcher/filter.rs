@@ -461,7 +461,7 @@ fn sockets(orders: &Orders) -> Result<Rules, seccompiler::Error> {
 /// includes the x32 calls.
 fn doorstep() -> BpfProgram {
     // SECURITY: the same number means a different call on another architecture, and an unreviewed call may do anything
-    // (test: other_architectures_and_unknown_calls_are_refused)
+    // (test: calls_of_other_architectures_kill_and_unknown_calls_do_not_exist)
     vec![
         statement(LOAD, 0, 0, 4),
         statement(IF_EQUAL, 1, 0, ARCHITECTURE),

@@ -147,7 +147,7 @@ fn prove<T>(tried: Result<T, Errno>, expect: Errno) -> Result<(), Failure> {
     match tried {
         Err(error) if error == expect => Ok(()),
         Err(error) => Err(at(Step::Proof)(error)),
-        // SECURITY: a sandbox that allows this does not count (test: what_is_not_refused_is_a_failure)
+        // SECURITY: a sandbox that allows this does not count (test: a_permitted_call_fails_the_proof)
         Ok(_) => Err(at(Step::Proof)("it was not refused")),
     }
 }
@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_refused_is_a_failure() {
+    fn a_permitted_call_fails_the_proof() {
         assert!(prove::<()>(Err(Errno::ACCESS), Errno::ACCESS).is_ok());
         assert!(prove(Ok(()), Errno::ACCESS).is_err());
         assert!(prove::<()>(Err(Errno::NOENT), Errno::ACCESS).is_err(), "refused, but not by the sandbox");

@@ -272,7 +272,7 @@ struct Spec<'w> {
 
 impl<'w> Spec<'w> {
     // SECURITY: a word that may name a directory, a repository or a URL does not name a package of the registry
-    // (test: what_does_not_come_from_a_registry_is_no_package)
+    // (test: only_registry_packages_are_recognized)
     fn read(registry: Registry, word: &'w str) -> Option<Spec<'w>> {
         match registry {
             Registry::Npm => {
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_come_from_a_registry_is_no_package() {
+    fn only_registry_packages_are_recognized() {
         for line in [
             "npx",
             "npx -y",

@@ -46,7 +46,7 @@ impl Trust<'_> {
             // (test: no_place_that_holds_the_home_is_given)
             _ if self.holds_home(&finding.place) => Untrusted::HoldsHome,
             // SECURITY: a command that can write what names a place would choose what the next start opens
-            // (test: what_a_command_could_write_names_no_other_place)
+            // (test: a_writable_file_cannot_name_another_place)
             Some(planted) if !self.may_be_chosen(finding) => Untrusted::Planted(planted.clone()),
             _ => return Ok(finding),
         };
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_command_could_write_names_no_other_place() {
+    fn a_writable_file_cannot_name_another_place() {
         let given = |place: &str, named_in: &[&str], own: &[&str], expect: bool| {
             assert_eq!(judge(&finding(place, named_in, own)).is_ok(), expect, "{place} named in {named_in:?}");
         };
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_to_what_the_command_line_names_is_no_word_of_it() {
+    fn a_link_to_a_named_place_is_not_named_itself() {
         let own = Anchor { top: "/opt/x".into(), links: vec!["/h/me/src/app/bin".into()] };
         let mut lib = finding("/opt/x/lib", &["/h/me/src/app/bin"], &[]);
         lib.trail.own.push(own);

@@ -103,7 +103,7 @@ fn open(more: &[&'static str]) -> Vec<&'static str> {
 
 /// A host with one thread forks; a host with more threads starts its program again.
 #[test]
-fn a_host_with_threads_holds_its_child_as_well() {
+fn a_host_with_threads_confines_its_child_as_well() {
     let scene = Scene::new();
     let alone = confined(&scene, &[]);
     let scene = Scene::new();

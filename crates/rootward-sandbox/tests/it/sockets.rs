@@ -305,7 +305,7 @@ fn sockets_that_act_for_the_user_are_never_reached() {
     assert_eq!(harbour.says(&at("connect", &display)), error(libc::EACCES));
     let named = json!({"roots": [root(&harbour.path("inside"), "rw")], "sockets": [display]});
     assert_eq!(says(&named, &at("connect", &display)), "done display");
-    // The command gives it another name; once it is a name that the command has listened on itself.
+    // The command gives it other names; one of them is a name that the command itself has listened on.
     let moves = [("link", "inside/twin"), ("keep a name", "inside/own"), ("move", "inside/harmless")];
     let mut now = engine;
     for (act, name) in moves {

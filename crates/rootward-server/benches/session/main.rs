@@ -8,7 +8,7 @@
 //! [`server`] is the measured server, [`client`] sends it raw frames; [`calling`] measures calls, [`memory`] measures sessions.
 
 #![expect(clippy::disallowed_methods, reason = "the benchmark acts as the user who creates the directories")]
-#![expect(clippy::print_stdout, reason = "a weighed process prints its size")]
+#![expect(clippy::print_stdout, reason = "the measured process prints its memory")]
 
 mod calling;
 mod client;

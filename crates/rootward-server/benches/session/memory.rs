@@ -22,7 +22,7 @@ pub(crate) fn measure(table: &mut Table) -> Outcome<()> {
     table.add_count(
         "bytes of an idle session beyond that, 3 roots shared by all",
         rooted.saturating_sub(plain),
-        Most::So(4096),
+        Most::AtMost(4096),
     );
     Ok(())
 }

@@ -108,13 +108,13 @@ pub enum CommandError {
     #[error("the command was not run: {error}{hint}", error = .0, hint = way_out(.0))]
     NotStarted(#[source] StartError),
     /// It could not be monitored, so it was killed.
-    #[error("the command cannot be watched, so it was ended: {0}")]
+    #[error("the command could not be monitored, so it was killed: {0}")]
     Watch(#[source] io::Error),
     /// It was killed and did not end.
     #[error("the command did not end when it was killed")]
     NotEnded,
-    /// The client canceled the call.
-    #[error("the call was stopped")]
+    /// The client cancelled the call.
+    #[error("the call was cancelled")]
     Stopped,
 }
 
@@ -163,7 +163,7 @@ impl ConfinedCommand {
         ConfinedCommand { options, ..self }
     }
 
-    /// Runs it on its own thread until it ends, times out, or `stopped` says that the client canceled the call.
+    /// Runs it on its own thread until it ends, times out, or `stopped` says that the client cancelled the call.
     pub async fn run(self, roots: &Roots, stopped: &CancellationToken) -> Result<CommandEnded, CommandError> {
         let (roots, stopped) = (roots.clone(), stopped.child_token());
         // Dropping this call also stops its command.
@@ -173,7 +173,7 @@ impl ConfinedCommand {
     }
 
     /// Like [`ConfinedCommand::run`], on this thread. It calls `goes_on` several times a second with the number of new
-    /// bytes; `false` means that nobody waits for the command any more.
+    /// bytes; `false` means that nobody is waiting for the command.
     pub fn run_blocking(
         self,
         roots: &Roots,

@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_text_are_shown_as_such() {
+    fn invalid_utf8_is_replaced() {
         let mut output = CommandOutput::default();
         output.add(b"a\xffb");
         assert_eq!(output.into_text(), "a\u{fffd}b");

@@ -15,7 +15,7 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use super::output::CommandOutput;
 use super::{CommandEnded, CommandError};
 
-/// The longest delay before noticing that a call was canceled.
+/// The longest delay before noticing that a call was cancelled.
 const TICK: Duration = Duration::from_millis(100);
 
 /// How long killing the command may take.
@@ -72,7 +72,7 @@ fn watch(
         if !goes_on(read) {
             return Err(CommandError::Stopped);
         }
-        // Once it has ended, nothing can write any more: the pipes hold all remaining output.
+        // Once it has ended, nothing can write: the pipes hold all remaining output.
         if ready.ended && read == 0 {
             break;
         }

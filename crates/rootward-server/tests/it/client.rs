@@ -46,7 +46,7 @@ pub(crate) async fn begin(mut client: Client, capabilities: Value) -> Client {
     client
 }
 
-/// Tool calls.
+/// Tool calls whose next message must be the answer.
 pub(crate) trait Read {
     /// Sends a call that reads the file at `path`.
     async fn read(&mut self, id: impl Into<Value>, path: &str);

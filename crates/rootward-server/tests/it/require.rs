@@ -395,7 +395,7 @@ fn others(path: &str) -> [(&'static str, Value); 4] {
 }
 
 #[tokio::test]
-async fn prompts_resources_and_completions_are_held_too() {
+async fn prompts_resources_and_completions_are_checked_too() {
     let stage = Stage::new();
     let both = others(&stage.path("a/file")).into_iter().zip(others(&stage.path("b/file")));
     for ((method, shared), (_, other)) in both {

@@ -314,7 +314,7 @@ async fn ten_thousand_calls_behind_the_wrapper_cost_one_question() {
 }
 
 #[tokio::test]
-async fn a_root_that_was_taken_back_is_gone_behind_the_wrapper() {
+async fn a_revoked_root_is_gone_behind_the_wrapper() {
     let stage = Stage::new();
     let mut client = sharing_a(&stage).await;
     client.list_changed().await;

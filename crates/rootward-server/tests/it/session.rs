@@ -97,7 +97,7 @@ async fn a_thousand_calls_cost_one_question_on_threads() {
 }
 
 #[tokio::test]
-async fn a_root_that_was_taken_back_is_gone_for_the_next_call() {
+async fn a_revoked_root_is_gone_for_the_next_call() {
     let stage = Stage::new();
     // Goose does not declare `listChanged` but sends the notification anyway.
     for capabilities in [with_roots(), json!({"roots": {}})] {

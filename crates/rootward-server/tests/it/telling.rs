@@ -245,7 +245,7 @@ async fn a_modern_client_reads_it_in_two_rounds() {
 
 /// A subscriber is notified of a change even if no call needs the roots.
 #[tokio::test]
-async fn a_subscriber_is_told_without_a_call() {
+async fn a_subscriber_is_notified_without_a_call() {
     let stage = Stage::new();
     let handler = RootsService::new(settings()).install(Files::new());
     let mut updates = handler.session().subscribe();

@@ -1,4 +1,4 @@
-//! The frame of every benchmark that prints a table: whether to measure, where, and what stdout gets.
+//! Runs a benchmark that prints a table: decides whether to measure, creates the directory, prints the result.
 
 use std::error::Error;
 use std::path::Path;

@@ -53,7 +53,7 @@ pub enum Most {
     /// It must be zero.
     None,
     /// At most this many.
-    So(u64),
+    AtMost(u64),
 }
 
 #[derive(Debug)]
@@ -113,7 +113,7 @@ impl Table {
         let (bar, met) = match most {
             Most::Any => (String::new(), None),
             Most::None => ("0".to_owned(), Some(count == 0)),
-            Most::So(most) => (format!("≤ {}", grouped(&most.to_string())), Some(count <= most)),
+            Most::AtMost(most) => (format!("≤ {}", grouped(&most.to_string())), Some(count <= most)),
         };
         self.push(what, "", [grouped(&count.to_string()), String::new(), String::new(), bar, verdict(met)]);
     }

@@ -79,7 +79,7 @@ fn says(server: &Listed) -> String {
         }
         Verdict::Hub => "will move behind the hub".to_owned(),
         Verdict::Wrapped => "already wrapped".to_owned(),
-        Verdict::Rootward if is_hub(server) => "the hub, already".to_owned(),
+        Verdict::Rootward if is_hub(server) => "already the hub".to_owned(),
         Verdict::Rootward => "Rootward itself".to_owned(),
         Verdict::NotWrapped(why) => format!("skipped: {}", name(&why.to_string())),
     };

@@ -161,10 +161,10 @@ fn place_of_trial(file: &Adoptable, yes: Yes, project: Option<&Path>) -> Result<
     // person's consent
     // (test: a_flag_starts_no_server_of_a_project)
     if file.holder == Holder::Project && yes == Yes::Flag {
-        return Err("a project's file names it, and `--yes` does not answer that".to_owned());
+        return Err("a project's file names it, and `--yes` does not cover that".to_owned());
     }
     let project = project.filter(|project| is_directory_ambient(project));
-    project.map(Path::to_owned).ok_or_else(|| "its project is gone".to_owned())
+    project.map(Path::to_owned).ok_or_else(|| "its project no longer exists".to_owned())
 }
 
 fn start(

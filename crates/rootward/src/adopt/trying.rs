@@ -41,7 +41,7 @@ pub(super) fn run(gathered: &mut Gathered, yes: Yes, json: bool, desk: &Desk) ->
     let (trials, skipped) = trials::of(gathered, yes, project, desk);
     if !json && !trials.is_empty() {
         let place = scratch.as_ref().map(|_| ", in an empty directory").unwrap_or_default();
-        message::line(&format!("starting each server once, confined{place} (`--no-try` leaves that out)"));
+        message::line(&format!("starting each server once, confined{place} (`--no-try` skips this)"));
     }
     let mut outcome = Outcome::Done;
     let skipped_places = skipped.iter().map(|(subject, _)| subject.place);

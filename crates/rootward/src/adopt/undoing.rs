@@ -102,7 +102,7 @@ pub(super) fn run(adopt: &Adopt, target: &Target, desk: &Desk) -> Result<Outcome
             let says = if done == 0 { "nothing to undo".to_owned() } else { format!("undone: {}", counted(done)) };
             let mut out = io::stdout().lock();
             for kept in files.iter().flat_map(|file| &file.kept) {
-                writeln!(out, "`{}` stays: it was changed since, or its entry was", desk.shown(kept))?;
+                writeln!(out, "`{}` is kept: it, or its entry, was changed since", desk.shown(kept))?;
             }
             writeln!(out, "{says}")?;
         }
@@ -122,7 +122,7 @@ fn read_ambient(saved: SavedRecord, desk: &Desk) -> Result<Undoable, (String, St
     let file = saved.record.file.clone();
     let failed = |says: String| (text(file.as_os_str()).into_owned(), says);
     let config = ConfigFile::open_ambient(&file, None, &desk.material).map_err(|error| failed(not_read(&error)))?;
-    let config = config.ok_or_else(|| failed("it is gone; its record stays".to_owned()))?;
+    let config = config.ok_or_else(|| failed("the file no longer exists; its record is kept".to_owned()))?;
     // SECURITY: the recorded path contains no links, so a link that is there now leads to a file that was not
     // adopted
     // (test: a_link_in_place_of_an_adopted_file_is_not_followed)

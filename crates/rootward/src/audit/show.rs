@@ -28,7 +28,8 @@ pub(super) struct Show {
     last: Option<usize>,
 }
 
-const AFTER_HELP: &str = "Exit codes: 0 done, 1 none, 2 wrong use, a record that cannot be read, or failure";
+const AFTER_HELP: &str =
+    "Exit codes: 0 done, 1 no entry matches, 2 wrong use, a record that cannot be read, or failure";
 
 impl Show {
     pub(super) fn run(&self, place: &Place) -> Result<Outcome> {

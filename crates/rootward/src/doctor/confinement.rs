@@ -81,7 +81,7 @@ fn try_it() -> Result<(), String> {
     let mut prepared = confinement.prepare_ambient(&line).map_err(says)?;
     prepared.command().stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let ended = prepared.spawn().map_err(says)?.child.wait().map_err(|error| error.to_string())?;
-    if ended.success() { Ok(()) } else { Err(format!("a command that was tried ended with {ended}")) }
+    if ended.success() { Ok(()) } else { Err(format!("a test command ended with {ended}")) }
 }
 
 impl fmt::Display for Confinement {

@@ -215,9 +215,9 @@ impl Report {
             out,
             "openat2",
             &if kernel.openat2 {
-                "yes: a path is decided and pinned by one call of the kernel"
+                "yes: one system call resolves and pins a path"
             } else {
-                "no (older than 5.6, or forbidden): paths are walked name by name, as safe and slower"
+                "no (older than 5.6, or forbidden): paths are walked name by name, which is as safe but slower"
             },
         )?;
         row(out, "/proc", &if kernel.proc { "mounted" } else { "not mounted: links are followed name by name" })?;
@@ -229,7 +229,11 @@ impl Report {
             None => row(out, "open files", &"no limit")?,
         }
         writeln!(out, "\nenforced")?;
-        row(out, "paths", &"`check` and `explain` decide by handle: no swap of names slips past the decision")?;
+        row(
+            out,
+            "paths",
+            &"`check` and `explain` decide by handle, so renaming or swapping a file cannot bypass the decision",
+        )?;
         row(out, "processes", &self.confinement)?;
         if !self.confinement.open().is_empty() {
             row(out, "still open", &self.confinement.open().join(", "))?;
@@ -336,13 +340,13 @@ impl Report {
     fn write_roots(&self, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "\ncurrent roots")?;
         if self.mistake.is_some() {
-            writeln!(out, "  not known: nothing is decided until that can be used")?;
+            writeln!(out, "  not known: nothing can be decided until this is fixed")?;
         } else if self.roots.is_empty() {
             writeln!(out, "  none: every path is denied")?;
         }
         for ShownRoot { path, place, kind, access, .. } in &self.roots {
             let kind = if *kind == RootKind::File { "file" } else { "directory" };
-            let leads = if place == path { String::new() } else { format!(", lies at {}", Shown::new(place)) };
+            let leads = if place == path { String::new() } else { format!(", located at {}", Shown::new(place)) };
             writeln!(out, "  {} ({kind}; {access}{leads})", Shown::new(path))?;
         }
         if !self.left_out.is_empty() {

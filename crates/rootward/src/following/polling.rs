@@ -1,5 +1,5 @@
-//! For `wrap`: looks whenever it is asked. It must stay single-threaded, because it starts confined servers from its
-//! thread.
+//! For `wrap` and the hub: checks when polled. They must stay single-threaded, because they start confined servers from
+//! their only thread.
 
 use std::fmt;
 use std::sync::Arc;

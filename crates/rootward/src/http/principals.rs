@@ -119,6 +119,6 @@ fn refuse_unbounded(ground: &Ground) -> Result<()> {
         _ => return Ok(()),
     };
     let says =
-        format!("`{setting}` ({source}) cannot be used over HTTP: each principal is held to its own directories");
+        format!("`{setting}` ({source}) cannot be used over HTTP: each principal is confined to its own directories");
     Err(Hinted { says, hint: "use `mode = narrow`, the default".to_owned() }.into())
 }

@@ -39,8 +39,10 @@ pub(super) fn read_ambient(ground: &Ground, from: &TokenFrom, reach: Reach) -> R
         }
         TokenFrom::Variable(name) => {
             let shown = format!("variable `{}`", Shown::new(name));
-            let value =
-                ground.environment.get(name).ok_or_else(|| anyhow!("{shown} is not set, and it names a token"))?;
+            let value = ground
+                .environment
+                .get(name)
+                .ok_or_else(|| anyhow!("{shown} is not set, but the settings say that it holds a token"))?;
             checked(value.as_encoded_bytes()).map_err(|why| refused(&shown, why))
         }
         // SECURITY: nobody on another machine sees what is shown here, so the token would have to be sent some other

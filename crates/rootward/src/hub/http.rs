@@ -56,8 +56,8 @@ pub(super) fn run(hub: ConfiguredHub, http: Http, operator: &mut dyn Operator) -
     hub.run_behind(principals, begin, operator)
 }
 
-/// The first word that turns this program into that process. It is read before the command line, so that nobody is
-/// told about it.
+/// The first word that turns this program into that process. It is handled before the command line is parsed, so that
+/// neither help nor completions show it.
 const VERB: &str = "__front";
 
 /// Reads from the network on behalf of a hub.
@@ -68,7 +68,7 @@ pub(crate) struct FrontProcess {
 }
 
 impl FrontProcess {
-    /// The process, if the words of this one ask for it.
+    /// The front, if this process was started as one.
     pub(crate) fn asked_for(words: impl IntoIterator<Item = OsString>) -> Option<FrontProcess> {
         let mut words = words.into_iter().skip(1);
         words.next().filter(|word| word == VERB)?;

@@ -119,7 +119,7 @@ struct NeedsYes(Vec<More>);
 
 impl fmt::Display for NeedsYes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("it takes a yes")
+        f.write_str("this change needs your consent")
     }
 }
 

@@ -114,7 +114,7 @@ pub(super) fn remarks(detection: &Detection, limits: &Limits, ground: &Ground) {
         let (says, hint) = match bound {
             Bound::Depth => {
                 let levels = if limits.depth == 1 { "level" } else { "levels" };
-                (format!("not looked more than {} {levels} down", limits.depth), "`--depth` looks deeper")
+                (format!("did not look more than {} {levels} down", limits.depth), "`--depth` looks deeper")
             }
             Bound::Entries => (format!("stopped after {} files and directories", limits.entries), SMALLER),
             Bound::Time => (format!("stopped after {} s", limits.time.as_secs()), SMALLER),
@@ -125,7 +125,8 @@ pub(super) fn remarks(detection: &Detection, limits: &Limits, ground: &Ground) {
     }
     if detection.suggestions.is_empty() {
         message::line("nothing found that could be shared");
-        hints.push("what ignore files name is passed over; any directory can be shared by its path".to_owned());
+        hints
+            .push("directories that ignore files name are skipped; any directory can be shared by its path".to_owned());
     }
     hints.dedup();
     message::hints(&hints);

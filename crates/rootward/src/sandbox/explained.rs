@@ -48,7 +48,7 @@ fn write(explanation: &Explanation, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "  {}  connect  ({})", Shown::new(&socket.place), Because::Added)?;
     }
     write_list(out, "it would not get", withheld)?;
-    write_list(out, "it could create nothing directly in", split)?;
+    write_list(out, "it could not create anything directly in", split)?;
     write_list(out, "the kernel cannot enforce these rules; `--unenforced allow` accepts that", unenforced)?;
     write_list(
         out,

@@ -22,9 +22,10 @@ pub(crate) fn not_started(program: &OsStr, error: StartError) -> anyhow::Error {
         StartError::Confinement(ConfinementError::Unenforced(_)) => {
             hinted(says, "share narrower directories, or pass `--unenforced allow` to start it with these places open")
         }
-        StartError::Confinement(ConfinementError::ForbiddenSocket { .. }) => {
-            hinted(says, "`--unix-sockets on` opens all sockets, this one too: what connects to it is not confined")
-        }
+        StartError::Confinement(ConfinementError::ForbiddenSocket { .. }) => hinted(
+            says,
+            "`--unix-sockets on` opens all sockets, including this one; a command that connects to it is not confined",
+        ),
         StartError::Confinement(ConfinementError::NoSupervisedSockets) => {
             hinted(says, "leave the sockets out, or pass `--unix-sockets on`, which opens all")
         }
@@ -34,11 +35,11 @@ pub(crate) fn not_started(program: &OsStr, error: StartError) -> anyhow::Error {
         StartError::Program(ProgramError::NotFound(_)) => {
             let typed = program.to_string_lossy();
             let hint = if typed.contains(char::is_whitespace) {
-                "the command and each of its arguments are words of their own: leave the quotes out"
+                "pass the command and each argument as a separate word, without quotes around all of them"
             } else if typed.contains('/') {
                 "the path is looked up from the working directory"
             } else {
-                "not found in `PATH`; for a shell builtin use `-- sh -c '…'`"
+                "`PATH` does not contain it; for a shell builtin use `-- sh -c '…'`"
             };
             hinted(error.to_string(), hint)
         }
@@ -59,11 +60,12 @@ pub(crate) fn not_started(program: &OsStr, error: StartError) -> anyhow::Error {
         }
         StartError::Step { step: Step::Execute, .. } => hinted(
             says,
-            "`--trace` tells what a command was refused; a program in a root runs only where that is `:rwx`",
+            "`--trace` reports what a command was refused; a program in a root runs only if the root is `:rwx`",
         ),
-        StartError::Step { .. } => {
-            hinted(says, "`rootward doctor` tries a start; inside a confined command no other can be confined")
-        }
+        StartError::Step { .. } => hinted(
+            says,
+            "`rootward doctor` tests whether a command can be confined here; a confined command cannot confine another",
+        ),
         _ => anyhow::Error::new(error).context(format!("command `{}` was not started", Shown::new(program))),
     }
 }
@@ -73,16 +75,16 @@ fn package_hint(error: &PackageError) -> &'static str {
     match error {
         PackageError::NetworkOff { .. } => "pass `--network on` once to fetch it; later starts need no network for it",
         PackageError::NoProgram { programs, .. } if programs.is_empty() => {
-            "check the package's name: it is not meant to be run"
+            "check the package's name: this package has no program"
         }
         PackageError::NoProgram { .. } => {
             "name the program as well: `uvx --from PACKAGE PROGRAM` or `npx -p PACKAGE PROGRAM`"
         }
         PackageError::Outside { .. } => "the package may be hostile: find out who made it before you use it",
         PackageError::Store(_) => {
-            "`rootward cache list` shows what is kept, `rootward cache clean` removes what nobody uses"
+            "`rootward cache list` lists the packages, `rootward cache clean` removes unused ones"
         }
-        _ => "look at the package's name and version, the network, and `npm_config_registry` or `UV_DEFAULT_INDEX`",
+        _ => "check the package's name and version, the network, and `npm_config_registry` or `UV_DEFAULT_INDEX`",
     }
 }
 

@@ -127,14 +127,14 @@ settings! {
     "treat" treat: Vec<Treat> = Vec::new() => {
         key: "treat" => treats,
         flag: "--treat" Often,
-        means: "What an argument of a tool is, if Rootward mistakes it: `TOOL.ARGUMENT=text`, `=read` or `=write`",
+        means: "What an argument of a tool is, if Rootward guesses wrong: `TOOL.ARGUMENT=text`, `=read` or `=write`",
         more: "In the settings file a list, for every server behind `wrap` or `hub` that has such a tool. The flag adds to the list and wins for the same argument",
     }
     "get_roots" get_roots: bool = false => {
         key: "get_roots" => boolean,
         flag: "--get-roots" Once,
         means: "Offer the tool `get-roots`, which shows the directories that the server gets, beside the tools of a server behind `wrap`",
-        more: "The client then gets Rootward's handshake instead of the server's, and the exit code is 0",
+        more: "The client then gets Rootward's handshake instead of the server's, and the exit code is 0 unless the server could not be started",
     }
 }
 
@@ -226,7 +226,7 @@ settings! {
         parts: [
             ("token_file", "none", "The file with the principal's token"),
             ("token_env", "none", "The environment variable with the principal's token, instead of a file"),
-            ("roots", "required", "The directories that bound what the principal can reach, written as in `roots`"),
+            ("roots", "required", "The directories that limit what the principal can reach, written as in `roots`"),
             ("servers", "all", "The servers of the hub that the principal may use"),
         ],
     }

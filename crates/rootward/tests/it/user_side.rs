@@ -183,7 +183,7 @@ fn a_fallback_directory_is_made_in_the_home_and_used_elsewhere_once_it_exists() 
         client.borrow_mut().call("list_directory", json!({"path": elsewhere}))["result"]["isError"] == false
     });
     let (_, errors) = client.into_inner().end_with_errors();
-    assert!(errors.contains("does not exist, and counts once it does"), "{errors}");
+    assert!(errors.contains("does not exist, and is used once it does"), "{errors}");
 
     // A pattern names no directory that could be created.
     let mut command = place.rootward(&["serve"]);
@@ -199,7 +199,7 @@ fn a_fallback_directory_is_made_in_the_home_and_used_elsewhere_once_it_exists() 
         begin(command.env("ROOTWARD_FALLBACK_DIR", place.text("home/link/made")).stderr(Stdio::piped()), json!({}));
     assert!(!fs::exists(place.path("outside/made")).unwrap());
     let (_, errors) = client.end_with_errors();
-    assert!(errors.contains("cannot be made"), "{errors}");
+    assert!(errors.contains("cannot be created"), "{errors}");
 }
 
 #[test]

@@ -61,7 +61,7 @@ pub(super) fn same(one: &Node, other: &Node, form: Form, at: &mut Vec<String>, p
             one.len() == other.len() && one.iter().zip(other).all(|(one, other)| same(one, other, form, at, &[]))
         }
         (Value::Text(one), Value::Text(other)) | (Value::Number(one), Value::Number(other)) => one == other,
-        (Value::Truth(one), Value::Truth(other)) => one == other,
+        (Value::Boolean(one), Value::Boolean(other)) => one == other,
         (Value::Null, Value::Null) | (Value::Date, Value::Date) => true,
         _ => false,
     }

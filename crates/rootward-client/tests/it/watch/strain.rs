@@ -51,7 +51,7 @@ fn places_beyond_the_watch_limit_are_polled() {
     fs::remove_dir(&two).unwrap();
     watched.until_states("beyond the limit", &["shared", "missing"]);
     fs::remove_dir(&one).unwrap();
-    watched.until_states("also within the limit", &["missing", "missing"]);
+    watched.until_states("also beyond the limit", &["missing", "missing"]);
     stage.save(&[]);
     watched.until_states("no roots left", &[]);
     // With fewer places to watch, the limit is high enough.

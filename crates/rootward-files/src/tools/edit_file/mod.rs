@@ -34,7 +34,7 @@ pub(crate) struct EditFile;
 pub(crate) struct Arguments {
     /// Absolute, or relative to the first root
     path: FilePath<ReadWrite>,
-    /// Made in order, each to the result of the one before
+    /// Applied in order, each to the result of the previous one
     edits: Vec<Edit>,
     /// Only show the diff
     #[serde(default, rename = "dryRun")]

@@ -131,7 +131,7 @@ proptest! {
     })]
 
     #[test]
-    fn a_message_is_decided_by_the_roots_in_force_when_it_leaves(
+    fn a_message_is_checked_against_the_current_roots_when_it_leaves(
         habits in prop::array::uniform3(Habit::any()),
         follow in prop_oneof![Just(Follow::Client), Just(Follow::Strict)],
         begun in prop::bool::weighted(0.8),

@@ -138,7 +138,7 @@ fn a_large_answer_keeps_its_place_among_others() {
     assert_eq!(play.heard(), Vec::<Value>::new(), "everything was answered");
 }
 
-/// Even if the part that arrived is valid.
+/// A missing line break is fine, a missing part is not.
 #[test]
 fn a_truncated_large_answer_is_an_error() {
     let mut play = Play::begun(Change::NewChild, Client::WithoutRoots);

@@ -195,7 +195,7 @@ fn a_state_that_is_not_understood_refuses_calls_with_paths() {
 }
 
 #[test]
-fn limits_hold_a_link_and_what_it_leads_to() {
+fn limits_apply_to_a_link_and_its_target() {
     let mut play = Play::with_codex();
     file(&play, "project/kept/x");
     link(&play, "project/kept/link", "../file.txt");

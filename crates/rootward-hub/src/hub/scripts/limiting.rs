@@ -27,7 +27,7 @@ fn codex_is_asked_for_its_limits_by_a_hub() {
 }
 
 #[test]
-fn a_hub_holds_calls_to_the_limits_that_come_with_them() {
+fn a_hub_applies_the_limits_of_each_call() {
     for catalog in [Catalog::Merged, Catalog::Compact] {
         let mut play = Play::with(vec![script("a", &["read", "write"]), script("b", &["read"])], catalog);
         greeting(&mut play, "codex-mcp-client");

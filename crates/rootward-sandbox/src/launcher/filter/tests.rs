@@ -36,7 +36,7 @@ fn fate(filter: &Filter, call: c_long, arguments: &[u64]) -> u32 {
 }
 
 #[test]
-fn other_architectures_and_unknown_calls_are_refused() {
+fn calls_of_other_architectures_kill_and_unknown_calls_do_not_exist() {
     let filter = Filter::compile(&orders(Trace::Off)).unwrap();
     let check = |number: u32, architecture: u32, expect: u32| {
         let called = Called { number, architecture, arguments: [0; 6] };

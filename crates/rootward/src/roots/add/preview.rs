@@ -99,7 +99,7 @@ pub(in crate::roots) fn warnings(saved: &SavedRoot, kept: &Kept, desk: &Desk) ->
         warnings.push(format!("`{shown_path}` should not be shared: {reason}"));
     }
     if desk.ground.home().is_some_and(|home| home.starts_with(path)) {
-        warnings.push(format!("`{shown_path}` holds your whole home directory: share what is needed of it instead"));
+        warnings.push(format!("`{shown_path}` holds your whole home directory: share only what is needed"));
     }
     for other in &kept.roots {
         if other.path != *path && path.starts_with(&other.path) {

@@ -76,7 +76,7 @@ fn row(out: &mut impl Write, word: &str, says: &str) -> io::Result<()> {
 fn watching(out: &mut impl Write, how: &Watching) -> io::Result<()> {
     let word = match how {
         Watching::Events => "watching",
-        Watching::Polling { .. } | Watching::Asked => "polling",
+        Watching::Polling { .. } | Watching::Manual => "polling",
     };
     row(out, word, &how.to_string())
 }

@@ -101,7 +101,7 @@ fn told(version: u64, news: &News) -> One<'_> {
 fn how(watching: &Watching) -> How {
     match watching {
         Watching::Events => How { by: "events", reason: None },
-        Watching::Polling { .. } | Watching::Asked => How { by: "polling", reason: Some(watching.to_string()) },
+        Watching::Polling { .. } | Watching::Manual => How { by: "polling", reason: Some(watching.to_string()) },
     }
 }
 

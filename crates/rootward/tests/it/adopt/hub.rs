@@ -176,7 +176,7 @@ fn wrapped_servers_move_with_their_own_commands() {
     stage.write("home/.cursor/mcp.json", &cursor(&stage).replace("\n  },\n  \"theme\"", more));
     let run = stage.run(["adopt", "--yes", "--no-try"]);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
-    assert!(run.stdout.contains("  rootward: the hub, already\n"), "{}", run.stdout);
+    assert!(run.stdout.contains("  rootward: already the hub\n"), "{}", run.stdout);
     assert_eq!(stage.run(["adopt", "--undo", "--yes"]).code, Some(0));
     let now: Value = serde_json::from_str(&cursor(&stage)).unwrap();
     let expect: Value = serde_json::from_str(&before.replace("\n  },\n  \"theme\"", more)).unwrap();
@@ -207,7 +207,7 @@ fn no_second_hub_is_added() {
     let now = cursor(&stage);
     let again = stage.run(["adopt", "--hub"]);
     assert_eq!((again.code, again.stderr.as_str()), (Some(0), "there is nothing to adopt\n"), "{}", again.stdout);
-    assert!(again.stdout.contains("  rootward: the hub, already\n"), "{}", again.stdout);
+    assert!(again.stdout.contains("  rootward: already the hub\n"), "{}", again.stdout);
     stage.write("home/.cursor/mcp.json", &now.replace("\"web\"", "\"three\": {\"command\": \"x\"},\n    \"web\""));
     let again = stage.run(["adopt", "--hub", "--yes", "--no-try"]);
     assert!(again.stdout.contains("  three: skipped: the file already has a hub: "), "{}", again.stdout);
@@ -224,7 +224,11 @@ fn a_configuration_that_was_changed_since_is_kept() {
     fs::write(&file, &changed).unwrap();
     let run = stage.run(["adopt", "--undo", "--yes"]);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
-    assert!(run.stdout.contains("`~/.config/rootward/hub/cursor.json` stays: it was changed since"), "{}", run.stdout);
+    assert!(
+        run.stdout.contains("`~/.config/rootward/hub/cursor.json` is kept: it, or its entry, was changed since"),
+        "{}",
+        run.stdout
+    );
     assert_eq!((cursor(&stage), fs::read_to_string(&file).unwrap()), (before, changed.clone()));
     // Adopting again does not overwrite it.
     assert_eq!(stage.run(["adopt", "--hub", "--yes", "--no-try"]).code, Some(0));

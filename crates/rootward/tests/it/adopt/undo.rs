@@ -104,7 +104,7 @@ fn the_record_of_a_missing_file_is_kept() {
     fs::rename(&file, stage.path("aside")).unwrap();
     let run = stage.run(["adopt", "--undo", "--yes"]);
     assert_eq!(run.code, Some(2), "{}", run.stderr);
-    assert!(run.stderr.contains("it is gone; its record stays"), "{}", run.stderr);
+    assert!(run.stderr.contains("the file no longer exists; its record is kept"), "{}", run.stderr);
     fs::rename(stage.path("aside"), &file).unwrap();
     assert_eq!(stage.run(["adopt", "--undo", "--yes"]).code, Some(0));
     assert_eq!(cursor(&stage), before);

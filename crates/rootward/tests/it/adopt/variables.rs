@@ -71,7 +71,7 @@ fn a_project_cannot_steer_rootward_with_a_file() {
     assert_eq!(of("elsewhere")["becomes"], json!(["rootward", "wrap", "--", "x"]), "{told}");
     assert!(!told.to_string().contains("abc123"), "{told}");
     let shown = stage.run(["adopt"]).stdout;
-    let note = "elsewhere: will be wrapped (variables in `${userHome}/own.env` are not passed on (only a project names that file)";
+    let note = "elsewhere: will be wrapped (variables in `${userHome}/own.env` are not passed on (a project names a file outside itself)";
     assert!(shown.contains(note), "{shown}");
     assert_eq!(fs::read_to_string(stage.path("project/.vscode/mcp.json")).unwrap(), entries.to_string());
 }

@@ -1,4 +1,4 @@
-//! What is remembered of a server, on disk: below Rootward's own directory, which no server can write to.
+//! The memory of a server on disk, below Rootward's own directory, which no server can write to.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{DirBuilder, OpenOptions};
@@ -18,69 +18,69 @@ use crate::engine::Memory;
 /// The largest file that is read.
 const LARGEST: u64 = 16 << 20;
 
-/// What decides which package `npx` and `bunx` run. The runners of Python do not look at projects.
-const DECIDING: [&str; 4] = ["node_modules", "package.json", ".npmrc", "bunfig.toml"];
+/// Files and directories that can change which package `npx` and `bunx` run. The Python runners ignore projects.
+const DECIDING_FILES: [&str; 4] = ["node_modules", "package.json", ".npmrc", "bunfig.toml"];
 
-/// Lists that tell of the project a server runs in: not remembered for others.
-const OF_A_PROJECT: [&str; 2] = [method::LIST_RESOURCES, method::LIST_TEMPLATES];
+/// Lists that may describe the project that a server runs in. They are not cached for other projects.
+const PROJECT_LISTS: [&str; 2] = [method::LIST_RESOURCES, method::LIST_TEMPLATES];
 
-/// Where the memory of one server is kept.
+/// The file with the memory of one server.
 #[derive(Clone, Debug)]
-pub(crate) struct Keeping {
+pub(crate) struct MemoryFile {
     directory: Option<PathBuf>,
-    /// The server: the words of its command, and the directory it belongs to, if it belongs to one.
+    /// The words of the command, after the directory that it belongs to, if any.
     command: String,
     reach: Reach,
 }
 
-/// Where a memory holds.
+/// Where a memory is valid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Reach {
-    /// In one directory: from another, the same words may start another server.
+    /// In one directory. The same command may start another server elsewhere.
     Here,
-    /// Everywhere: the words name a package, and nothing nearby can take its place.
+    /// Everywhere. The command names a package, and no local file can replace it.
     Everywhere,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Kept {
-    /// The names of files are hashes, and two commands may share one.
+struct StoredMemory {
+    /// To detect a hash collision: the file name is a hash of this.
     command: String,
     memory: Memory,
 }
 
-impl Keeping {
-    /// The memory of a command in a directory; without one, nothing is remembered.
-    pub(crate) fn new_ambient(directory: Option<PathBuf>, program: &OsStr, arguments: &[OsString]) -> Keeping {
+impl MemoryFile {
+    /// The memory of a command that was typed in the working directory. Without `directory`, nothing is cached.
+    pub(crate) fn new_ambient(directory: Option<PathBuf>, program: &OsStr, arguments: &[OsString]) -> MemoryFile {
         let here = std::env::current_dir().unwrap_or_default();
         let reach = reach_ambient(&here, program, arguments);
         let place = if reach == Reach::Here { here.as_os_str() } else { OsStr::new("") };
         let words = [place, program].into_iter().chain(arguments.iter().map(OsString::as_os_str));
         let words: Vec<String> = words.map(|word| Shown::new(word).to_string()).collect();
-        // As JSON, because words may hold blanks.
-        Keeping { directory, command: serde_json::Value::from(words).to_string(), reach }
+        // As JSON, because a word may contain blanks.
+        MemoryFile { directory, command: serde_json::Value::from(words).to_string(), reach }
     }
 
-    /// The same for one of several servers: two may have the same command, and other variables.
-    pub(crate) fn of_server(self, name: &str) -> Keeping {
-        Keeping { command: format!("{} {}", serde_json::Value::from(name), self.command), ..self }
+    /// The same for one of several servers, because two may have the same command and different variables.
+    pub(crate) fn of_server(self, name: &str) -> MemoryFile {
+        MemoryFile { command: format!("{} {}", serde_json::Value::from(name), self.command), ..self }
     }
 
     fn path(&self) -> Option<PathBuf> {
-        // The same name in every build: what is remembered must outlive an upgrade.
+        // A stable hash, so that the memory survives an upgrade.
         let digest = Sha256::digest(&self.command);
         let hash = digest.iter().take(8).fold(0, |hash: u64, byte| hash << 8 | u64::from(*byte));
         Some(self.directory.as_ref()?.join(format!("{hash:016x}.json")))
     }
 
-    /// What is remembered; nothing where the file cannot be read.
+    /// The cached memory. Empty if the file cannot be read.
     pub(crate) fn recall_ambient(&self) -> Memory {
         self.read_ambient().unwrap_or_default()
     }
 
     #[expect(clippy::disallowed_methods, reason = "a file of Rootward's own")]
     fn read_ambient(&self) -> Option<Memory> {
-        // Neither through a link nor from a FIFO, which would keep the program waiting.
+        // Do not follow a link, and do not block on a FIFO.
         let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let flags = i32::try_from(flags.bits()).ok()?;
         let file = OpenOptions::new().read(true).custom_flags(flags).open(self.path()?).ok()?;
@@ -89,34 +89,35 @@ impl Keeping {
         }
         let mut text = String::new();
         file.take(LARGEST).read_to_string(&mut text).ok()?;
-        let kept: Kept = serde_json::from_str(&text).ok()?;
+        let kept: StoredMemory = serde_json::from_str(&text).ok()?;
         (kept.command == self.command).then_some(kept.memory)
     }
 
-    /// Keeps what is remembered. A disk that is full costs the next start some time, and nothing else.
+    /// Writes the memory. If that fails, the next start is slower.
     #[expect(clippy::disallowed_methods, reason = "a file of Rootward's own")]
     pub(crate) fn keep_ambient(&self, memory: &Memory) {
         let (Some(path), Some(directory)) = (self.path(), &self.directory) else { return };
         let memory = match self.reach {
             Reach::Here => memory.clone(),
-            Reach::Everywhere => memory.clone().without(&OF_A_PROJECT),
+            Reach::Everywhere => memory.clone().without(&PROJECT_LISTS),
         };
-        let kept = Kept { command: self.command.clone(), memory };
+        let kept = StoredMemory { command: self.command.clone(), memory };
         let Ok(text) = serde_json::to_string(&kept) else { return };
         let _ = DirBuilder::new().recursive(true).mode(0o700).create(directory);
-        // Beside it first, so that nobody reads half of it.
-        let beside = path.with_extension(format!("{}.tmp", std::process::id()));
-        let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&beside);
+        // Write a temporary file first, so that nobody reads half a file.
+        let temporary = path.with_extension(format!("{}.tmp", std::process::id()));
+        let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary);
         let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
         let _ = match written {
-            Ok(()) => std::fs::rename(&beside, &path),
-            Err(_) => std::fs::remove_file(&beside),
+            Ok(()) => std::fs::rename(&temporary, &path),
+            Err(_) => std::fs::remove_file(&temporary),
         };
     }
 }
 
-// SECURITY: one project's server must not speak for another's: a memory holds everywhere only where nothing in the directory can decide what
-// the words start (test: a_server_of_one_project_is_not_remembered_in_another)
+// SECURITY: a server of one project must not answer for a server of another, so a memory is valid everywhere only if
+// nothing in the directory can change what the command starts
+// (test: a_server_of_one_project_is_not_remembered_in_another)
 fn reach_ambient(here: &Path, program: &OsStr, arguments: &[OsString]) -> Reach {
     let Some(command) = PackageCommand::read(program, arguments) else { return Reach::Here };
     let is_package = |word: &OsString| {
@@ -124,13 +125,13 @@ fn reach_ambient(here: &Path, program: &OsStr, arguments: &[OsString]) -> Reach 
         !text.starts_with('.') && !text.contains(':') && !is_here_ambient(here, word)
     };
     let is_runner = !is_here_ambient(here, program) && arguments.iter().all(is_package);
-    // What is at or above the directory may name another registry, or hold a package of the same name.
-    let decides = |place: &Path| DECIDING.iter().any(|name| is_here_ambient(place, OsStr::new(name)));
+    // A file here or in a parent directory may name another registry, or be a package of the same name.
+    let decides = |place: &Path| DECIDING_FILES.iter().any(|name| is_here_ambient(place, OsStr::new(name)));
     let is_decided = command.registry == Registry::Npm && here.ancestors().any(decides);
     if is_runner && !is_decided { Reach::Everywhere } else { Reach::Here }
 }
 
-/// Whether a word of a command names something in this directory.
+/// Whether a word of a command is the name of something in this directory.
 #[expect(clippy::disallowed_methods, reason = "the operator's own words, looked up where the operator is")]
 fn is_here_ambient(here: &Path, word: &OsStr) -> bool {
     !word.is_empty() && Path::new(word).is_relative() && here.join(word).symlink_metadata().is_ok()
@@ -144,34 +145,34 @@ mod tests {
     #[test]
     fn a_memory_is_kept_for_its_command() {
         let directory = tempfile::tempdir().unwrap();
-        let keeping = |arguments: &[&str]| {
+        let memory_file = |arguments: &[&str]| {
             let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
-            Keeping::new_ambient(Some(directory.path().join("h")), OsStr::new("npx"), &arguments)
+            MemoryFile::new_ambient(Some(directory.path().join("h")), OsStr::new("npx"), &arguments)
         };
         let memory: Memory = serde_json::from_str(
             r#"{"handshakes":[{"fingerprint":"f","remembered":{"result":{"a":1.0},"asksForRoots":true}}]}"#,
         )
         .unwrap();
-        assert!(keeping(&["a", "b"]).read_ambient().is_none());
-        keeping(&["a", "b"]).keep_ambient(&memory);
-        let found = keeping(&["a", "b"]).read_ambient().unwrap();
+        assert!(memory_file(&["a", "b"]).read_ambient().is_none());
+        memory_file(&["a", "b"]).keep_ambient(&memory);
+        let found = memory_file(&["a", "b"]).read_ambient().unwrap();
         assert_eq!(serde_json::to_string(&found).unwrap(), serde_json::to_string(&memory).unwrap());
-        assert!(keeping(&["a b"]).read_ambient().is_none());
+        assert!(memory_file(&["a b"]).read_ambient().is_none());
         // Half a file says nothing.
-        let path = keeping(&["a", "b"]).path().unwrap();
+        let path = memory_file(&["a", "b"]).path().unwrap();
         std::fs::write(&path, "{\"command\":").unwrap();
-        assert!(keeping(&["a", "b"]).read_ambient().is_none());
+        assert!(memory_file(&["a", "b"]).read_ambient().is_none());
         std::fs::remove_file(&path).unwrap();
         rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0).unwrap();
-        assert!(keeping(&["a", "b"]).read_ambient().is_none(), "nobody waits for a FIFO");
-        assert!(Keeping::new_ambient(None, OsStr::new("npx"), &[]).read_ambient().is_none());
+        assert!(memory_file(&["a", "b"]).read_ambient().is_none(), "nobody waits for a FIFO");
+        assert!(MemoryFile::new_ambient(None, OsStr::new("npx"), &[]).read_ambient().is_none());
     }
 
     #[test]
     fn a_file_has_the_same_name_in_every_build() {
         let command = r#"["","npx","-y","@modelcontextprotocol/server-memory"]"#.to_owned();
-        let keeping = Keeping { directory: Some("/state".into()), command, reach: Reach::Everywhere };
-        assert_eq!(keeping.path().unwrap(), Path::new("/state/91a3f1ac253851d1.json"));
+        let memory_file = MemoryFile { directory: Some("/state".into()), command, reach: Reach::Everywhere };
+        assert_eq!(memory_file.path().unwrap(), Path::new("/state/91a3f1ac253851d1.json"));
     }
 
     #[test]
@@ -206,7 +207,7 @@ mod tests {
         ] {
             check(line, Reach::Here);
         }
-        for name in DECIDING {
+        for name in DECIDING_FILES {
             check("npx -y server", Reach::Everywhere);
             std::fs::write(here.join(name), "").unwrap();
             check("npx -y server", Reach::Here);
