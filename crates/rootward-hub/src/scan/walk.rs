@@ -9,6 +9,7 @@ use thiserror::Error;
 use super::access::Need;
 use super::json::{Begins, Cursor, RawText};
 use super::method::{KNOWN, Shape};
+use super::nodes::{Listed, Nodes};
 use super::schema::{Format, Node};
 use super::template::completed_uri;
 use super::tool::{Tool, Treatment};
@@ -181,16 +182,25 @@ struct Walk<'w> {
 struct Place<'p> {
     key: &'p str,
     says: KeySays,
-    schema: Option<&'p Node>,
+    schema: Nodes<'p>,
     format: Format,
     treatment: Option<Treatment>,
+    /// Whether all keys on the way to it are listed as sent.
+    listed: Listed,
     /// The treatment of its members: everything in a database filter is text, whatever its keys are.
     below: Option<Treatment>,
 }
 
 impl Place<'_> {
-    const TOP: Place<'static> =
-        Place { key: "", says: KeySays::Nothing, schema: None, format: Format::Unsaid, treatment: None, below: None };
+    const TOP: Place<'static> = Place {
+        key: "",
+        says: KeySays::Nothing,
+        schema: Nodes::NONE,
+        format: Format::Unsaid,
+        treatment: None,
+        listed: Listed::AsSent,
+        below: None,
+    };
 }
 
 /// How a string at this position is treated.
@@ -230,7 +240,7 @@ impl Role {
 
 impl<'p> Place<'p> {
     fn role(&self) -> Role {
-        let described = |what: fn(&Node) -> bool| self.schema.is_some_and(what);
+        let described = |what: fn(&Node) -> bool| self.schema.any(what);
         match (self.treatment, self.format, self.says) {
             (Some(Treatment::Text), ..) => Role::TextForSure,
             (Some(Treatment::Path(_)), ..) => Role::Path(Evidence::Treatment),
@@ -252,11 +262,7 @@ impl<'p> Place<'p> {
 
     /// The position of a list's members.
     fn of_items(&self) -> Place<'p> {
-        let Some(list) = self.schema else { return *self };
-        let items = list.items.as_deref();
-        // The list's schema applies to its members, unless they have their own.
-        let format = items.map(|items| items.format).filter(|format| *format != Format::Unsaid).unwrap_or(self.format);
-        let schema = items.filter(|items| items.is_described_as_path || !list.is_described_as_path).or(Some(list));
+        let (schema, format) = self.schema.items(self.format);
         Place { schema, format, ..*self }
     }
 }
@@ -278,7 +284,7 @@ impl Walk<'_> {
                         walk.tool.and_then(|tool| tool.treatment(key)),
                     );
                     // A single argument may also be called `arguments`: its schema must not apply to all of them.
-                    let place = Place { key, schema, treatment, ..Place::TOP };
+                    let place = Place { key, schema: Nodes::new(schema), treatment, ..Place::TOP };
                     walk.value(cursor, place)
                 }
                 (Shape::Completion, "argument") => walk.argument(cursor),
@@ -351,22 +357,24 @@ impl Walk<'_> {
         }
     }
 
-    /// The place of a member. A key that is not listed, but that a lenient parser takes for a listed one, is refused:
-    /// the listed one may be a path by its schema alone.
+    /// The place of a member. A key that is not listed, but that a lenient parser takes for a listed one, is judged
+    /// as both: the listed one may be a path by its schema alone.
     fn place<'p>(&self, parent: Place<'p>, key: &'p str) -> Result<Place<'p>, ScanError> {
-        // SECURITY: Go's `encoding/json` ignores case in keys (test: a_key_that_differs_only_in_case_is_refused)
-        let listed = parent.schema.and_then(|node| node.same_but_for_case(key));
-        if let Some(listed) = listed.or_else(|| self.tool.and_then(|tool| tool.treated_but_for_case(key))) {
-            return Err(ScanError::AmbiguousKey(listed.to_owned()));
-        }
-        let schema = parent.schema.and_then(|node| node.property(key));
-        let treatment = self.tool.and_then(|tool| tool.treatment(key)).or(parent.below);
+        // SECURITY: Go's `encoding/json` ignores case in keys
+        // (test: a_key_that_differs_only_in_case_is_judged_as_the_listed_one)
+        let but_for_case = self.tool.and_then(|tool| tool.path_but_for_case(key));
+        let found = parent.schema.property(key);
+        let (schema, listed) = found.ok_or_else(|| ScanError::AmbiguousKey(key.to_owned()))?;
+        let is_as_sent = but_for_case.is_none() && listed == Listed::AsSent;
+        let treatment = self.tool.and_then(|tool| tool.treatment(key)).or(but_for_case.map(Treatment::Path));
+        let treatment = treatment.or(parent.below);
         Ok(Place {
             key,
-            says: schema.and_then(|node| node.says).unwrap_or_else(|| key_says(key)),
+            says: schema.says(|| key_says(key)),
             schema,
-            format: schema.map_or(Format::Unsaid, |node| node.format),
+            format: schema.format(),
             treatment,
+            listed: if is_as_sent { parent.listed } else { Listed::ButForCase },
             below: treatment.filter(|treatment| *treatment == Treatment::Text),
         })
     }
@@ -512,10 +520,13 @@ impl Walk<'_> {
         if self.count > MOST {
             return Err(ScanError::TooMany);
         }
-        let need = match (place.treatment, place.format, self.tool) {
-            (Some(Treatment::Path(need)), ..) | (_, Format::Marker(need), _) => need,
-            (_, _, Some(tool)) => tool.need(place.key),
-            (_, _, None) => self.need,
+        let guessed = |key: &str| self.tool.map_or(self.need, |tool| tool.need(key));
+        let need = match (place.treatment, place.format, place.listed) {
+            (Some(Treatment::Path(need)), _, Listed::AsSent) | (_, Format::Marker(need), Listed::AsSent) => need,
+            (_, _, Listed::AsSent) => guessed(place.key),
+            // Which name the server sees is not known, so no name may reduce what it needs.
+            (Some(Treatment::Path(need)), ..) | (_, Format::Marker(need), _) => need.and(guessed("")),
+            (_, _, Listed::ButForCase) => guessed(""),
         };
         (self.found)(Candidate { key: place.key.into(), text: text.into(), why, need, certainty });
         Ok(())

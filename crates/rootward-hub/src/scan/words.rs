@@ -23,6 +23,21 @@ pub enum KeySays {
     Nothing,
 }
 
+impl KeySays {
+    /// Of two indications, the one under which more strings are paths.
+    pub(super) fn stricter(self, other: KeySays) -> KeySays {
+        let rank = |says: KeySays| match says {
+            KeySays::Text => 0,
+            KeySays::Pattern => 1,
+            KeySays::Document => 2,
+            KeySays::Nothing => 3,
+            KeySays::Place => 4,
+            KeySays::Path => 5,
+        };
+        if rank(other) > rank(self) { other } else { self }
+    }
+}
+
 /// Match anywhere in a key, even inside a word.
 const PATH_PARTS: [&str; 4] = ["path", "file", "director", "folder"];
 

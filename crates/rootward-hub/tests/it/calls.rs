@@ -499,31 +499,92 @@ fn found(tool: &Tool, arguments: &Value) -> Vec<(String, Evidence)> {
 
 /// `thing` is a path by its schema alone, and `link` leads outside without looking like a path.
 #[test]
-fn a_key_that_differs_only_in_case_is_refused() {
+fn a_key_that_differs_only_in_case_is_judged_as_the_listed_one() {
+    let schema = json!({
+        "properties": {
+            "thing": {"format": "path"},
+            "kinds": {"properties": {"task": {"format": "path"}, "when": {"format": "date"}}},
+            "list": {"items": {"properties": {"thing": {"format": "path"}}}},
+            "when": {"format": "date"},
+            "text": {"type": "string"},
+        },
+        "additionalProperties": {"properties": {"other": {"format": "path"}}},
+    });
+    let listing = to_raw_value(&json!({"name": "x", "inputSchema": schema})).unwrap();
+    let tool = Tool::from_listing(&listing).unwrap();
+    let tool = tool.with_treatment("mark", Treatment::Path(Need::READ)).with_treatment("word", Treatment::Text);
+    let yard = Yard::new("rw");
+    let check = |arguments: Value, passes: bool| {
+        let verdict = yard.check("tools/call", &json!({"name": "x", "arguments": arguments}), Some(&tool)).unwrap();
+        assert_eq!(verdict.refused().is_none(), passes, "{arguments}");
+    };
+    check(json!({"thing": "a", "mark": "a", "kinds": {"task": "a"}, "text": "link", "word": "/etc"}), true);
+    check(json!({"thing": "link"}), false);
+    check(json!({"Thing": "link"}), false);
+    check(json!({"Thing": ["link"]}), false);
+    check(json!({"thing": "a", "THING": "link"}), false);
+    check(json!({"thing": "link", "THING": "a"}), false);
+    check(json!({"kinds": {"ta\u{17f}k": "link"}}), false);
+    check(json!({"\u{212a}inds": {"task": "link"}}), false);
+    check(json!({"\u{212a}inds": {"TASK": "link"}}), false);
+    check(json!({"LIST": [{"Thing": "link"}]}), false);
+    check(json!({"Kinds": "{\"Task\": \"link\"}"}), false);
+    check(json!({"MARK": "link"}), false);
+    // A server that does not ignore case takes these for keys that are not listed.
+    check(json!({"when": "/etc"}), true);
+    check(json!({"When": "/etc"}), false);
+    check(json!({"Kinds": {"when": "/etc"}}), false);
+    check(json!({"Kinds": {"other": "link"}}), false);
+    check(json!({"Word": "/etc"}), false);
+    // Inside, and no path at all.
+    check(json!({"Thing": "a", "THING": true, "tHing": 7, "Mark": "a", "Kinds": {"Task": null}}), true);
+    check(json!({"Text": "link", "TEXT": {"a": ["link"]}, "Word": "word", "When": "2026-01-01"}), true);
+}
+
+/// Maps from names that the user chose, next to names that the schema lists.
+#[test]
+fn free_keys_may_differ_from_listed_ones_in_case() {
     let schema = json!({"properties": {
-        "thing": {"format": "path"}, "kinds": {"properties": {"task": {"format": "path"}}},
+        "properties": {
+            "properties": {"title": {"type": "array"}, "done": {"type": "boolean"}, "id": {"type": "string"}},
+            "additionalProperties": true,
+        },
+        "headers": {"properties": {"content-type": {"type": "string"}, "accept": {}}},
+        "filter": {"properties": {"path": {"type": "string"}}},
     }});
     let listing = to_raw_value(&json!({"name": "x", "inputSchema": schema})).unwrap();
-    let tool = Tool::from_listing(&listing).unwrap().with_treatment("mark", Treatment::Path(Need::READ));
-    let yard = Yard::new("rw");
-    let check =
-        |arguments: &Value| yard.check("tools/call", &json!({"name": "x", "arguments": arguments}), Some(&tool));
-    assert!(
-        check(&json!({"thing": "a", "mark": "a", "kinds": {"task": "a"}, "other": "link"}))
-            .unwrap()
-            .refused()
-            .is_none()
-    );
-    assert!(check(&json!({"thing": "link"})).unwrap().refused().is_some());
-    for (arguments, key) in [
-        (json!({"Thing": "link"}), "thing"),
-        (json!({"thing": "a", "THING": "link"}), "thing"),
-        (json!({"kinds": {"ta\u{17f}k": "link"}}), "task"),
-        (json!({"\u{212a}inds": {"task": "link"}}), "kinds"),
-        (json!({"MARK": "link"}), "mark"),
-    ] {
-        assert_eq!(check(&arguments).unwrap_err(), ScanError::AmbiguousKey(key.to_owned()), "{arguments}");
+    let tool = Tool::from_listing(&listing).unwrap().with_treatment("filter", Treatment::Text);
+    for (yard, elsewhere) in [(Yard::new("rw"), false), (Yard::elsewhere("rw"), true)] {
+        let check = |arguments: Value, passes: bool| {
+            let verdict = yard.check("tools/call", &json!({"name": "x", "arguments": arguments}), Some(&tool)).unwrap();
+            assert_eq!(verdict.refused().is_none(), passes, "{arguments}");
+        };
+        check(
+            json!({"properties": {"Title": [{"text": {"content": "A / B"}}], "Done": true, "ID": "b7", "Id": 1}}),
+            true,
+        );
+        check(json!({"headers": {"Content-Type": "text/html", "ACCEPT": "*/*", "accept": "text/*"}}), true);
+        check(json!({"filter": {"Path": "/etc", "PATH": ["/usr"]}}), true);
+        check(json!({"properties": {"Title": "/etc/passwd"}}), elsewhere);
     }
+}
+
+/// No name may reduce what a value needs if the server may see another one.
+#[test]
+fn a_key_in_another_case_needs_no_less() {
+    let schema = json!({"properties": {"oldthing": {"format": "path"}, "mark": {"x-rootward-access": "read"}}});
+    let listing = |name: &str| to_raw_value(&json!({"name": name, "inputSchema": schema})).unwrap();
+    let (copy, write) = (Tool::from_listing(&listing("copy")).unwrap(), Tool::from_listing(&listing("write")).unwrap());
+    let yard = Yard::new("ro");
+    let check = |tool: &Tool, arguments: Value, passes: bool| {
+        let verdict =
+            yard.check("tools/call", &json!({"name": tool.name(), "arguments": arguments}), Some(tool)).unwrap();
+        assert_eq!(verdict.refused().is_none(), passes, "{arguments}");
+    };
+    check(&copy, json!({"oldPath": "a/in.txt"}), true);
+    check(&copy, json!({"oldThing": "a/in.txt"}), false);
+    check(&write, json!({"mark": "a/in.txt"}), true);
+    check(&write, json!({"Mark": "a/in.txt"}), false);
 }
 
 #[test]
