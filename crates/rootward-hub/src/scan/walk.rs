@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use super::access::Need;
 use super::json::{Begins, Cursor, RawText};
-use super::method::{KNOWN, Shape};
+use super::method::{KNOWN, KNOWN_IN_COMPLETION, Shape};
 use super::nodes::{Listed, Nodes};
 use super::schema::{Format, Node};
 use super::template::completed_uri;
@@ -271,9 +271,7 @@ impl Walk<'_> {
     /// Scans the params object.
     fn top(&mut self, cursor: &mut Cursor<'_>, shape: Shape) -> Result<(), ScanError> {
         self.members(cursor, |walk, key, cursor| {
-            if let Some(known) = KNOWN.iter().find(|known| key != **known && is_same_but_for_case(key, known)) {
-                return Err(ScanError::AmbiguousKey((*known).to_owned()));
-            }
+            refuse_but_for_case(key, &KNOWN)?;
             if shape.is_name(key) && cursor.begins()? == Begins::Text {
                 return cursor.text().map(drop);
             }
@@ -289,6 +287,7 @@ impl Walk<'_> {
                 }
                 (Shape::Completion, "argument") => walk.argument(cursor),
                 (Shape::Completion, "ref") => walk.reference(cursor),
+                (Shape::Completion, "context") => walk.context(cursor),
                 (_, "_meta") => walk.meta(cursor),
                 _ => {
                     let place = walk.place(Place::TOP, key)?;
@@ -306,6 +305,7 @@ impl Walk<'_> {
         let mut ahead = *cursor;
         let mut name = None;
         self.members(&mut ahead, |_, key, cursor| {
+            refuse_but_for_case(key, &KNOWN_IN_COMPLETION)?;
             if key == "name" && cursor.begins()? == Begins::Text {
                 name = Some(cursor.text()?.decode());
                 return Ok(());
@@ -326,6 +326,7 @@ impl Walk<'_> {
             return self.value(cursor, Place::TOP);
         }
         self.members(cursor, |walk, key, cursor| {
+            refuse_but_for_case(key, &KNOWN_IN_COMPLETION)?;
             if matches!(key, "name" | "type") {
                 return skip(cursor);
             }
@@ -334,6 +335,18 @@ impl Walk<'_> {
                 *cursor = ahead;
                 return Ok(());
             }
+            walk.value(cursor, walk.place(Place::TOP, key)?)
+        })
+    }
+
+    /// Scans `{"arguments": {…}}`, the values that were completed before.
+    fn context(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ScanError> {
+        if cursor.begins()? != Begins::Object {
+            return self.value(cursor, Place::TOP);
+        }
+        self.members(cursor, |walk, key, cursor| {
+            refuse_but_for_case(key, &KNOWN_IN_COMPLETION)?;
+            walk.key(key, Place::TOP)?;
             walk.value(cursor, walk.place(Place::TOP, key)?)
         })
     }
@@ -530,6 +543,15 @@ impl Walk<'_> {
         };
         (self.found)(Candidate { key: place.key.into(), text: text.into(), why, need, certainty });
         Ok(())
+    }
+}
+
+/// Refuses a key that a lenient parser takes for one of the protocol's.
+// SECURITY: Go's `encoding/json` ignores case in keys and uses the last value (test: every_method_is_looked_at)
+fn refuse_but_for_case(key: &str, known: &[&str]) -> Result<(), ScanError> {
+    match known.iter().find(|known| key != **known && is_same_but_for_case(key, known)) {
+        Some(known) => Err(ScanError::AmbiguousKey((*known).to_owned())),
+        None => Ok(()),
     }
 }
 

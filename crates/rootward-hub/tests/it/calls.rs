@@ -206,6 +206,43 @@ fn every_method_is_looked_at() {
     check("completion/complete", complete(template("https://example.org/{path}"), "path", "etc/passwd"), true);
     check("completion/complete", complete(json!({"type": "ref/resource", "uri": "file:///etc"}), "path", "a"), false);
     check("completion/complete", json!({"context": {"arguments": {"path": "link"}}}), false);
+    let refuse = |method: &str, params: Value, key: &str| {
+        let error = yard.check(method, &params, None).unwrap_err();
+        assert_eq!(error, ScanError::AmbiguousKey(key.to_owned()), "{method} {params}");
+    };
+    let complete = |argument: Value, reference: Value, context: Value| json!({"argument": argument, "ref": reference, "context": context});
+    let (argument, prompt) = (json!({"name": "path", "value": "a"}), json!({"type": "ref/prompt", "name": "/x"}));
+    check(
+        "completion/complete",
+        complete(argument.clone(), prompt.clone(), json!({"arguments": {"ARGUMENTS": "a"}})),
+        true,
+    );
+    for (key, with) in [
+        ("value", json!({"name": "path", "value": "a", "VALUE": "link"})),
+        ("value", json!({"VALUE": "link", "name": "path"})),
+        ("name", json!({"name": "text", "Name": "path", "value": "link"})),
+    ] {
+        refuse("completion/complete", complete(with, prompt.clone(), json!({})), key);
+    }
+    for (key, with) in [
+        ("uri", json!({"type": "ref/resource", "uri": "x:///{path}", "URI": "file:///{path}"})),
+        ("type", json!({"type": "ref/prompt", "TYPE": "ref/resource", "name": "x"})),
+        ("name", json!({"type": "ref/prompt", "name": "x", "NAME": "y"})),
+    ] {
+        refuse("completion/complete", complete(argument.clone(), with, json!({})), key);
+    }
+    refuse(
+        "completion/complete",
+        complete(argument, prompt, json!({"argument\u{17f}": {"path": "link"}})),
+        "arguments",
+    );
+    refuse("completion/complete", json!({"ref": {}, "Argument": {"name": "path", "value": "link"}}), "argument");
+    refuse("completion/complete", json!({"ref": {}, "CONTEXT": {"arguments": {"path": "link"}}}), "context");
+    refuse("tools/call", json!({"name": "x", "NAME": "y", "arguments": {}}), "name");
+    refuse("tools/call", json!({"name": "x", "arguments": {}, "ARGUMENTS": {"x": "link"}}), "arguments");
+    refuse("prompts/get", json!({"name": "x", "argument\u{17f}": {"path": "link"}}), "arguments");
+    refuse("resources/read", json!({"uri": "a", "URI": "link"}), "uri");
+    refuse("resources/subscribe", json!({"Uri": "link"}), "uri");
     check("x/unheard-of", json!({"a": ["/etc"]}), false);
     check("x/unheard-of", json!(["/etc"]), false);
     check("x/unheard-of", json!({"name": "/etc"}), false);
