@@ -15,13 +15,16 @@ use super::template::completed_uri;
 use super::tool::{Tool, Treatment};
 use super::value::{has_several_lines, is_around, is_file_uri, is_trimmed, looks_like_a_path};
 use super::words::{KeySays, key_says};
-use rootward_protocol::is_same_but_for_case;
+use rootward_protocol::{is_same_but_for_case, shown};
 
 /// Maximum nesting depth, about the same as in most parsers.
 const DEEPEST: usize = 128;
 
 /// Maximum depth of JSON within strings within JSON.
 const DEEPEST_TEXT: usize = 3;
+
+/// How much of a key an error shows, in characters.
+const LONGEST_NAME: usize = 200;
 
 /// Maximum number of strings in one call that count as paths.
 const MOST: usize = 4096;
@@ -377,7 +380,7 @@ impl Walk<'_> {
         // (test: a_key_that_differs_only_in_case_is_judged_as_the_listed_one)
         let but_for_case = self.tool.and_then(|tool| tool.path_but_for_case(key));
         let found = parent.schema.property(key);
-        let (schema, listed) = found.ok_or_else(|| ScanError::AmbiguousKey(key.to_owned()))?;
+        let (schema, listed) = found.ok_or_else(|| ScanError::AmbiguousKey(shown(key, LONGEST_NAME)))?;
         let is_as_sent = but_for_case.is_none() && listed == Listed::AsSent;
         let treatment = self.tool.and_then(|tool| tool.treatment(key)).or(but_for_case.map(Treatment::Path));
         let treatment = treatment.or(parent.below);
@@ -580,7 +583,7 @@ impl Keys {
         if self.count < self.few.len() {
             // SECURITY: parsers differ in which of two values they use (test: ambiguous_params_are_refused)
             if self.few[..self.count].contains(&hash) {
-                return Err(ScanError::DuplicateKey(key.to_owned()));
+                return Err(ScanError::DuplicateKey(shown(key, LONGEST_NAME)));
             }
             self.few[self.count] = hash;
         } else {

@@ -699,6 +699,31 @@ fn ambiguous_params_are_refused() {
     );
 }
 
+/// The error goes to the client.
+#[test]
+fn long_keys_are_shortened_in_errors() {
+    let long = "a".repeat(10_000);
+    let variants = [
+        long.clone(),
+        long.to_uppercase(),
+        long.replacen('a', "A", 1),
+        long.replacen('a', "A", 2),
+        long.replacen('a', "A", 3),
+    ];
+    let properties: serde_json::Map<_, _> = variants.into_iter().map(|name| (name, json!({}))).collect();
+    let listing = to_raw_value(&json!({"name": "x", "inputSchema": {"properties": properties}})).unwrap();
+    let tool = Tool::from_listing(&listing).unwrap();
+    let ambiguous = format!(r#"{{"arguments":{{"{}":1}}}}"#, long.replacen('a', "A", 4));
+    let duplicate = format!(r#"{{"arguments":{{"{long}":1,"{long}":1}}}}"#);
+    let control = r#"{"arguments":{"\u001b[2J":1,"\u001b[2J":1}}"#.to_owned();
+    for (params, says) in [(ambiguous, "some parsers read"), (duplicate, "duplicate key"), (control, "duplicate key")] {
+        let params = RawValue::from_string(params).unwrap();
+        let call = Call { method: "tools/call", params: Some(&params), tool: Some(&tool) };
+        let error = scan(&call, &mut |_| {}).unwrap_err().to_string();
+        assert!(error.contains(says) && error.len() < 300 && !error.contains('\u{1b}'), "{error}");
+    }
+}
+
 #[test]
 fn the_name_of_the_tool() {
     let check = |params: &str, name: Option<&str>| {
