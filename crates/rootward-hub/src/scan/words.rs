@@ -240,7 +240,7 @@ mod tests {
              inputFile directory directories folder subfolders dir dirs outputDir OUTPUT_DIR rootdir cwd \
              root roots rootUri root_uris RootURIs URI uri2 resourceUri path1 profile_file fiLe path_text \
              pathString path_content file_pattern pathPattern content_file messagePath search_path text_path \
-             workspaceFolder git.repositoryPath file_data path\u{e9} destination",
+             workspaceFolder wor\u{212a}space git.repositoryPath file_data path\u{e9} destination",
         );
         check(
             KeySays::Place,
