@@ -43,7 +43,7 @@ pub struct Credential {
 impl std::fmt::Debug for Credential {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         // SECURITY: a token must not appear in a log (test: a_token_is_not_shown)
-        f.debug_struct("Principal").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("Credential").field("name", &self.name).finish_non_exhaustive()
     }
 }
 

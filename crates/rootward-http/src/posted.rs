@@ -3,7 +3,7 @@
 use http::{HeaderMap, StatusCode};
 use rootward_protocol::era::{LEGACY_REVISIONS, MODERN_REVISIONS};
 use rootward_protocol::frame::{Envelope, Id, Kind, Members, Message};
-use rootward_protocol::message::{HEADER_MISMATCH, INVALID_PARAMS, METHOD_NOT_FOUND, UNSUPPORTED_REVISION};
+use rootward_protocol::message::{HEADER_MISMATCH, INVALID_PARAMS, METHOD_NOT_FOUND, UNSUPPORTED_VERSION};
 use rootward_protocol::{header, keys, method};
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -108,7 +108,7 @@ fn modern_request(
     }
     if !MODERN_REVISIONS.contains(&named) {
         let supported: Vec<&str> = MODERN_REVISIONS.iter().chain(&LEGACY_REVISIONS).rev().copied().collect();
-        let rejection = Rejection::new(StatusCode::BAD_REQUEST, UNSUPPORTED_REVISION, "unsupported protocol version");
+        let rejection = Rejection::new(StatusCode::BAD_REQUEST, UNSUPPORTED_VERSION, "unsupported protocol version");
         return Err(rejection.with_data(json!({"supported": supported, "requested": named})));
     }
     let params = envelope.params().and_then(Members::read);

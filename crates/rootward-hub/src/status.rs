@@ -113,37 +113,69 @@ impl Drop for StatusFile {
     }
 }
 
-/// Everything that is running now, by process id. Removes the files of processes that have ended.
-#[expect(clippy::disallowed_methods, reason = "files of Rootward's own")]
-pub fn running_ambient(directory: &Path) -> io::Result<Vec<Running>> {
-    let entries = match std::fs::read_dir(directory) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(error),
-    };
-    let mut running = Vec::new();
-    for entry in entries.flatten() {
-        let path = entry.path();
-        match read_ambient(&path) {
-            Some(found) if born_ambient(found.process) == Some(found.born) => running.push(found),
-            Some(_) => drop(std::fs::remove_file(&path)),
-            None => {}
-        }
-    }
-    running.sort_by_key(|running| running.process);
-    Ok(running)
+/// The status files of a directory.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct StatusFiles {
+    /// What is running now, by process id.
+    pub running: Vec<Running>,
+    /// The number of running processes whose file cannot be parsed: another version of Rootward wrote it.
+    pub of_other_versions: usize,
 }
 
-#[expect(clippy::disallowed_methods, reason = "a file of Rootward's own")]
-fn read_ambient(path: &Path) -> Option<Running> {
+/// The process that wrote a status file. Every version writes these fields.
+#[derive(Deserialize)]
+struct Writer {
+    process: u32,
+    born: u64,
+}
+
+/// Everything that is running now. Removes the files of processes that have ended.
+#[expect(clippy::disallowed_methods, reason = "files of Rootward's own")]
+pub fn running_ambient(directory: &Path) -> io::Result<StatusFiles> {
+    let mut files = StatusFiles::default();
+    let entries = match std::fs::read_dir(directory) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(files),
+        Err(error) => return Err(error),
+    };
+    for entry in entries.flatten() {
+        let path = entry.path();
+        let Some(named) = process_in_name(&path) else { continue };
+        let text = match read_ambient(&path) {
+            Ok(text) => text,
+            // Its process has just removed it.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(_) => String::new(),
+        };
+        let runs = match serde_json::from_str::<Writer>(&text) {
+            Ok(writer) => born_ambient(writer.process) == Some(writer.born),
+            Err(_) => born_ambient(named).is_some(),
+        };
+        match serde_json::from_str(&text) {
+            _ if !runs => drop(std::fs::remove_file(&path)),
+            Ok(running) => files.running.push(running),
+            Err(_) => files.of_other_versions += 1,
+        }
+    }
+    files.running.sort_by_key(|running| running.process);
+    Ok(files)
+}
+
+/// The process id in the name of a status file: `PID.json`.
+fn process_in_name(path: &Path) -> Option<u32> {
     if path.extension()? != "json" {
         return None;
     }
-    let flags = i32::try_from((OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC).bits()).ok()?;
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
+    path.file_stem()?.to_str()?.parse().ok()
+}
+
+#[expect(clippy::disallowed_methods, reason = "a file of Rootward's own")]
+fn read_ambient(path: &Path) -> io::Result<String> {
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC).bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     let mut text = String::new();
-    file.take(LARGEST).read_to_string(&mut text).ok()?;
-    serde_json::from_str(&text).ok()
+    file.take(LARGEST).read_to_string(&mut text)?;
+    Ok(text)
 }
 
 /// Start time of a process in clock ticks since boot: field 22 of `proc_pid_stat(5)`. The process name before it may
@@ -164,7 +196,7 @@ mod tests {
     fn running_servers_are_listed_and_ended_ones_are_not() {
         let directory = tempfile::tempdir().unwrap();
         let place = directory.path().join("running");
-        assert_eq!(running_ambient(&place).unwrap(), []);
+        assert_eq!(running_ambient(&place).unwrap(), StatusFiles::default());
         let mut file = StatusFile::new_ambient(&place, Kind::Hub).unwrap();
         let root = RunningRoot { path: "/srv".to_owned(), access: vec!["read".to_owned()], pattern: None };
         let server = RunningServer {
@@ -175,16 +207,53 @@ mod tests {
             network: true,
         };
         file.tell_ambient(vec![server.clone()]);
-        let found = running_ambient(&place).unwrap();
+        let found = running_ambient(&place).unwrap().running;
         assert_eq!((found.len(), found[0].process, &found[0].servers), (1, std::process::id(), &vec![server]));
         // Another process that reuses the id of one that ended.
         let mut other = file.running.clone();
         other.born += 1;
         std::fs::write(place.join("1.json"), serde_json::to_string(&other).unwrap()).unwrap();
-        std::fs::write(place.join("2.json"), "{").unwrap();
-        assert_eq!(running_ambient(&place).unwrap().len(), 1);
+        let found = running_ambient(&place).unwrap();
+        assert_eq!((found.running.len(), found.of_other_versions), (1, 0));
         assert!(!place.join("1.json").exists());
         drop(file);
-        assert_eq!(running_ambient(&place).unwrap(), []);
+        assert_eq!(running_ambient(&place).unwrap(), StatusFiles::default());
+    }
+
+    #[test]
+    fn files_of_another_version_are_counted_while_their_process_runs() {
+        let directory = tempfile::tempdir().unwrap();
+        let place = directory.path();
+        let own = std::process::id();
+        let born = born_ambient(own).unwrap();
+        // Linux gives no process this id.
+        let gone = u32::MAX;
+        let other = |process: u32, born: u64| {
+            let root = serde_json::json!({"place": "/srv", "access": "read"});
+            let server = serde_json::json!({"name": "a", "roots": [root]});
+            serde_json::json!({"process": process, "kind": "wrap", "born": born, "servers": [server]}).to_string()
+        };
+        let check = |name: &str, text: &str, count: usize, stays: bool| {
+            let file = place.join(name);
+            std::fs::write(&file, text).unwrap();
+            let found = running_ambient(place).unwrap();
+            assert_eq!(
+                (found.running.len(), found.of_other_versions, file.exists()),
+                (0, count, stays),
+                "{name} {text}"
+            );
+            let _ = std::fs::remove_file(file);
+        };
+        let (own_name, gone_name) = (format!("{own}.json"), format!("{gone}.json"));
+        check(&own_name, &other(own, born), 1, true);
+        // Another process that reuses the id of one that ended.
+        check(&own_name, &other(own, born + 1), 0, false);
+        check(&gone_name, &other(gone, born), 0, false);
+        check(&own_name, "{", 1, true);
+        check(&gone_name, "{", 0, false);
+        check(&gone_name, "", 0, false);
+        // No status files.
+        check("notes.json", "{", 0, true);
+        check(&format!("{gone}.tmp"), "{", 0, true);
     }
 }

@@ -30,8 +30,6 @@ pub const UNSUPPORTED_VERSION: i32 = -32022;
 pub const HEADER_MISMATCH: i32 = -32020;
 /// MCP: the client lacks a capability that the request needs.
 pub const MISSING_CAPABILITY: i32 = -32021;
-/// MCP: the server does not support the revision of the request.
-pub const UNSUPPORTED_REVISION: i32 = -32022;
 
 /// An answer with a result, which is already JSON.
 pub fn result(id: &str, result: &str) -> String {

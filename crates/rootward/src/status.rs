@@ -5,12 +5,13 @@ use std::io::{self, Write};
 use anyhow::{Result, anyhow};
 use clap::Args;
 use rootward_core::Shown;
-use rootward_hub::status::{Kind, Running, RunningServer, running_ambient};
+use rootward_hub::status::{Kind, Running, RunningServer, StatusFiles, running_ambient};
 use rootward_sandbox::Strength;
 use serde::Serialize;
 
 use crate::Outcome;
 use crate::ground::Ground;
+use crate::message;
 
 /// Show which servers run now, and what each may access
 ///
@@ -34,19 +35,25 @@ impl Status {
             return Err(anyhow!("the state directory cannot be found: neither `HOME` nor `XDG_STATE_HOME` is set"));
         };
         let directory = state.join(DIRECTORY);
-        let running = running_ambient(&directory)
+        let StatusFiles { running, of_other_versions } = running_ambient(&directory)
             .map_err(|error| anyhow!("`{}` cannot be read: {error}", Shown::new(&directory)))?;
+        match of_other_versions {
+            0 => {}
+            1 => message::line("1 status file was written by another version of Rootward"),
+            several => message::line(&format!("{several} status files were written by another version of Rootward")),
+        }
+        let is_none = running.is_empty() && of_other_versions == 0;
         let mut out = io::stdout().lock();
         if self.json {
             writeln!(out, "{}", serde_json::to_string_pretty(&running.iter().map(Told::new).collect::<Vec<_>>())?)?;
-        } else if running.is_empty() {
+        } else if is_none {
             writeln!(out, "no `rootward wrap` or `rootward hub` is running")?;
         } else {
             for running in &running {
                 write(running, &mut out)?;
             }
         }
-        Ok(if running.is_empty() { Outcome::Denied } else { Outcome::Done })
+        Ok(if is_none { Outcome::Denied } else { Outcome::Done })
     }
 }
 

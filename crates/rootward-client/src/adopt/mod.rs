@@ -15,12 +15,12 @@
 //!   names.
 //!
 //! ```
-//! use rootward_client::adopt::{Called, Caller, plan};
-//! use rootward_client::import::{Around, Form, Holder};
+//! use rootward_client::adopt::{Called, Invocation, plan};
+//! use rootward_client::import::{FileContext, Form, Holder};
 //!
 //! let text = r#"{"mcpServers": {"git": {"command": "uvx", "args": ["mcp-server-git"]}}}"#;
-//! let caller = Caller { path: "/usr/bin/rootward".to_owned(), called: Called::ByName };
-//! let plan = plan(Form::ClaudeDesktop, text, &Around::default(), Holder::User, &caller)?;
+//! let caller = Invocation { path: "/usr/bin/rootward".to_owned(), called: Called::ByName };
+//! let plan = plan(Form::ClaudeDesktop, text, &FileContext::default(), Holder::User, &caller)?;
 //! assert_eq!(
 //!     plan.text,
 //!     r#"{"mcpServers": {"git": {"command": "rootward", "args": ["wrap", "--", "uvx", "mcp-server-git"]}}}"#

@@ -11,10 +11,10 @@
 //! - [`secrets`]: a command line that is safe to show.
 //!
 //! ```
-//! use rootward_client::import::{Around, Form, Transport, parse};
+//! use rootward_client::import::{FileContext, Form, Transport, parse};
 //!
 //! let text = r#"{"mcpServers": {"notes": {"command": "npx", "args": ["-y", "mcp-server-filesystem", "/home/me/notes"]}}}"#;
-//! let found = parse(Form::ClaudeDesktop, text, &Around::default())?;
+//! let found = parse(Form::ClaudeDesktop, text, &FileContext::default())?;
 //! let Transport::Command(line) = &found.servers[0].transport else { panic!() };
 //! assert_eq!(line.program, "npx");
 //! assert_eq!(found.servers[0].roots[0].text, "/home/me/notes");

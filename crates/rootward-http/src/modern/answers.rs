@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http::StatusCode;
 use rootward_protocol::frame::{Kind, Members, Message};
 use rootward_protocol::message::{
-    HEADER_MISMATCH, INTERNAL_ERROR, METHOD_NOT_FOUND, MISSING_CAPABILITY, UNSUPPORTED_REVISION, error,
+    HEADER_MISMATCH, INTERNAL_ERROR, METHOD_NOT_FOUND, MISSING_CAPABILITY, UNSUPPORTED_VERSION, error,
 };
 use rootward_protocol::method;
 
@@ -116,7 +116,7 @@ pub(super) fn status(answer: &Bytes) -> StatusCode {
             envelope.error().and_then(Members::read).and_then(|error| error.get("code")?.get().parse::<i32>().ok());
         status = match code {
             Some(METHOD_NOT_FOUND) => StatusCode::NOT_FOUND,
-            Some(HEADER_MISMATCH | MISSING_CAPABILITY | UNSUPPORTED_REVISION) => StatusCode::BAD_REQUEST,
+            Some(HEADER_MISMATCH | MISSING_CAPABILITY | UNSUPPORTED_VERSION) => StatusCode::BAD_REQUEST,
             _ => StatusCode::OK,
         };
     });

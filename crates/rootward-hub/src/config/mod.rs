@@ -8,7 +8,7 @@
 //! ```
 //! use std::path::PathBuf;
 //!
-//! use rootward_hub::config::{Environment, ExpandedKind, HubConfig, SessionRoots, Surroundings, expand};
+//! use rootward_hub::config::{ConfigVariables, ExpandedKind, HubConfig, RootValues, Surroundings, expand};
 //!
 //! let config = HubConfig::read(r#"{
 //!     "mcpServers": {
@@ -22,9 +22,9 @@
 //! let server = config.server("files").unwrap();
 //! assert!(server.uses_roots());
 //!
-//! let environment: Environment = std::env::vars_os().collect();
+//! let environment: ConfigVariables = std::env::vars_os().collect();
 //! let roots: [PathBuf; 2] = ["/home/me/app".into(), "/home/me/docs".into()];
-//! let around = Surroundings { environment: &environment, home: None, roots: SessionRoots::At(&roots) };
+//! let around = Surroundings { environment: &environment, home: None, roots: RootValues::At(&roots) };
 //! let ExpandedKind::Stdio { args, .. } = expand(server, &around)?.what else { panic!() };
 //! assert_eq!(args[2..], ["/home/me/app", "/home/me/docs"]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -136,7 +136,7 @@ impl ConfiguredHub {
     /// Serves the client on standard input and output until it is gone. Returns the exit code. The program must be
     /// single-threaded and call [`rootward_sandbox::launcher`] first.
     pub fn run(self, operator: &mut dyn Operator) -> io::Result<i32> {
-        let (mut parts, LaunchFacts { longest, audit, follow, status }) = self.put_together_ambient(Vec::new());
+        let (mut parts, FrontSetup { longest, audit, follow, status }) = self.put_together_ambient(Vec::new());
         let client = parts.0.hub.open().ok_or(io::ErrorKind::QuotaExceeded)?;
         Serving::stdio(client, parts, audit, longest, operator)?.following(follow).telling(status).run()
     }
@@ -153,12 +153,12 @@ impl ConfiguredHub {
         let principals = principals.into_iter().map(Arc::new).collect();
         let (inner, outer) = new_door()?;
         let door = Door::new(inner, begin(outer)?);
-        let (parts, LaunchFacts { longest, audit, follow, status }) = self.put_together_ambient(principals);
+        let (parts, FrontSetup { longest, audit, follow, status }) = self.put_together_ambient(principals);
         let front = Serving::door(door, parts, audit, longest, operator)?;
         Ok(front.following(follow).telling(status).run()?)
     }
 
-    fn put_together_ambient(self, principals: Vec<Arc<Principal>>) -> ((Clients, Backings), LaunchFacts) {
+    fn put_together_ambient(self, principals: Vec<Arc<Principal>>) -> ((Clients, Backings), FrontSetup) {
         let ConfiguredHub { servers, settings, terms, given, handshakes, status, longest, audit, follow, reload } =
             self;
         // A random name, so that sessions in the audit log do not share one.
@@ -172,12 +172,12 @@ impl ConfiguredHub {
         }
         let reloading = reload.map(|reload| Reloading { reload, handshakes });
         let status = status.and_then(|directory| StatusFile::new_ambient(&directory, Kind::Hub));
-        ((Clients { hub, reloading }, backings), LaunchFacts { longest, audit, follow, status })
+        ((Clients { hub, reloading }, backings), FrontSetup { longest, audit, follow, status })
     }
 }
 
 /// What a front needs besides the hub and its servers.
-struct LaunchFacts {
+struct FrontSetup {
     longest: usize,
     audit: Option<Arc<dyn Audit>>,
     follow: Option<Box<dyn SourceWatcher>>,

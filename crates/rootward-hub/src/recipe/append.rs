@@ -30,19 +30,19 @@ pub struct LaunchFacts<'a> {
 
 impl fmt::Debug for LaunchFacts<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Around")
+        f.write_str("LaunchFacts")
     }
 }
 
 impl Append {
     /// The options to append to the server's own arguments.
-    pub(super) fn added(&self, own: &[OsString], around: LaunchFacts<'_>) -> Vec<OsString> {
+    pub(super) fn added(&self, own: &[OsString], facts: LaunchFacts<'_>) -> Vec<OsString> {
         let is_given = |name: &str| own.iter().any(|word| gives(word, name));
-        let is_excluded = |name: &String| if name.starts_with('-') { is_given(name) } else { (around.is_set)(name) };
+        let is_excluded = |name: &String| if name.starts_with('-') { is_given(name) } else { (facts.is_set)(name) };
         let mut places = self.arguments.iter().flat_map(|argument| places(argument));
         if self.unless.iter().any(is_excluded)
-            || self.missing.iter().any(|place| (around.exists)(place))
-            || !places.all(|place| (around.exists)(place))
+            || self.missing.iter().any(|place| (facts.exists)(place))
+            || !places.all(|place| (facts.exists)(place))
         {
             return Vec::new();
         }

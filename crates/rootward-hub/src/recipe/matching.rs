@@ -76,13 +76,13 @@ impl Match {
     }
 
     /// The options that the recipe appends to the command line.
-    pub fn appended(&self, arguments: &[OsString], around: LaunchFacts<'_>) -> Vec<OsString> {
+    pub fn appended(&self, arguments: &[OsString], facts: LaunchFacts<'_>) -> Vec<OsString> {
         let own = arguments.get(self.before..).unwrap_or_default();
         // After `--`, a word is not an option.
         if own.iter().any(|word| word == "--") {
             return Vec::new();
         }
-        self.recipe.append.iter().flat_map(|append| append.added(own, around)).collect()
+        self.recipe.append.iter().flat_map(|append| append.added(own, facts)).collect()
     }
 }
 

@@ -116,6 +116,13 @@ impl Need {
         }
     }
 
+    /// Both together.
+    pub(super) fn and(self, other: Need) -> Need {
+        // The strictest way to treat a link covers every other.
+        let last = if self.last == other.last { self.last } else { Last::Removed };
+        Need { access: self.access | other.access, last }
+    }
+
     /// What a tool with this name does with the argument `key`.
     pub(super) fn of_tool(name: &str, key: &str, hints: Hints) -> Need {
         let named = |verbs: &[&str]| words(name).any(|word| verbs.iter().any(|verb| is_word(word, verb)));

@@ -45,6 +45,9 @@ const NAMES: [&str; 4] = ["name", "cursor", keys::REQUEST_STATE, "taskId"];
 /// Top-level keys of the protocol. Some parsers match them case-insensitively.
 pub(super) const KNOWN: [&str; 7] = ["name", "arguments", "uri", "ref", "argument", "context", keys::META];
 
+/// Keys of the protocol inside `argument`, `ref` and `context` of `completion/complete`.
+pub(super) const KNOWN_IN_COMPLETION: [&str; 5] = ["name", "value", "type", "uri", "arguments"];
+
 /// Whether a server may open files for this method.
 pub(crate) fn acts(method: &str) -> bool {
     Shape::of(method) != Shape::Protocol

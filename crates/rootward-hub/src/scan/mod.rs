@@ -36,13 +36,18 @@
 //! # Rejected params
 //!
 //! Params with a duplicate key (also in `_meta`), or that nest too deep or contain too many paths, because parsers
-//! disagree on them.
+//! disagree on them. So are params that name one of the protocol's own keys in another case.
+//!
+//! An argument's key that the schema or the user lists only in another case is not rejected, because a tool may take
+//! free keys beside the listed ones. Its value is judged as under the listed key and as under a key that is not
+//! listed: if it is a path in one of the two, it is a path. An override as text applies to no other case.
 
 mod access;
 mod decode;
 mod expansion;
 mod json;
 mod method;
+mod nodes;
 mod nowhere;
 mod readings;
 mod rewriting;

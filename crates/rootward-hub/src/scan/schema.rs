@@ -29,6 +29,8 @@ pub(super) struct Node {
     /// The description mentions file name patterns.
     pub(super) is_described_as_glob: bool,
     properties: BTreeMap<String, Node>,
+    /// The names of the properties, by what a parser without case compares.
+    folded: BTreeMap<String, Vec<String>>,
     pub(super) items: Option<Box<Node>>,
     /// The node for properties that are not listed by name.
     others: Option<Box<Node>>,
@@ -62,6 +64,15 @@ impl Format {
         }
     }
 
+    /// Of two formats, the one that makes a string a path.
+    pub(super) fn stricter(self, other: Format) -> Format {
+        match (self, other) {
+            (Format::Marker(one), Format::Marker(another)) => Format::Marker(one.and(another)),
+            _ if other.rank() > self.rank() => other,
+            _ => self,
+        }
+    }
+
     fn read(schema: &Map<String, Value>) -> Format {
         let text = |key: &str| schema.get(key).and_then(Value::as_str);
         let marker = text("x-rootward-access");
@@ -85,29 +96,26 @@ impl Format {
     }
 }
 
-/// The name in `names` that a case-insensitive parser takes `key` for, if `key` itself is not in it.
-pub(super) fn same_but_for_case<'n, T>(names: &'n BTreeMap<String, T>, key: &str) -> Option<&'n str> {
-    if names.contains_key(key) {
-        return None;
-    }
-    names.keys().map(String::as_str).find(|name| fold_case(key).eq(fold_case(name)))
-}
+/// The node of a property that a schema says nothing about.
+pub(super) static NOT_LISTED: Node = Node::empty(None);
 
 impl Node {
     pub(super) fn read(schema: &Value) -> Node {
         let mut left = MOST_NODES;
         let mut node = Node::empty(None);
         node.merge(schema, schema, Part::Own, 0, &mut left);
+        node.fold();
         node
     }
 
-    fn empty(says: Option<KeySays>) -> Node {
+    const fn empty(says: Option<KeySays>) -> Node {
         Node {
             says,
             format: Format::Unsaid,
             is_described_as_path: false,
             is_described_as_glob: false,
             properties: BTreeMap::new(),
+            folded: BTreeMap::new(),
             items: None,
             others: None,
         }
@@ -118,9 +126,24 @@ impl Node {
         self.properties.get(key).or(self.others.as_deref())
     }
 
-    /// The listed property that a case-insensitive parser takes `key` for, if `key` itself is not listed.
-    pub(super) fn same_but_for_case(&self, key: &str) -> Option<&str> {
-        same_but_for_case(&self.properties, key)
+    /// The listed properties that a case-insensitive parser takes `key` for, if `key` itself is not listed.
+    pub(super) fn alike(&self, key: &str) -> &[String] {
+        if self.properties.is_empty() || self.properties.contains_key(key) {
+            return &[];
+        }
+        let folded: String = fold_case(key).collect();
+        self.folded.get(&folded).map_or(&[], Vec::as_slice)
+    }
+
+    /// Folds the names of the properties, at any depth.
+    fn fold(&mut self) {
+        for name in self.properties.keys() {
+            self.folded.entry(fold_case(name).collect()).or_default().push(name.clone());
+        }
+        let below = self.properties.values_mut();
+        for node in below.chain(self.items.as_deref_mut()).chain(self.others.as_deref_mut()) {
+            node.fold();
+        }
     }
 
     /// The names of all properties, at any depth, possibly with duplicates.

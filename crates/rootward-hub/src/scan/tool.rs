@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use rootward_protocol::fold_case;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::access::{Hints, Need};
-use super::schema::{Node, same_but_for_case};
+use super::schema::Node;
 
 /// A tool as its server lists it.
 #[derive(Clone, Debug)]
@@ -106,8 +107,19 @@ impl Tool {
         self.treatments.get(key).copied()
     }
 
-    /// The treated argument that a case-insensitive parser takes `key` for, if `key` itself has no treatment.
-    pub(super) fn treated_but_for_case(&self, key: &str) -> Option<&str> {
-        same_but_for_case(&self.treatments, key)
+    /// What the tool does with the arguments that are treated as paths and that a case-insensitive parser takes `key` for,
+    /// if `key` itself has no treatment.
+    // SECURITY: `Treatment::Text` applies to no other case, because the server may not ignore case
+    // (test: a_key_that_differs_only_in_case_is_judged_as_the_listed_one)
+    pub(super) fn path_but_for_case(&self, key: &str) -> Option<Need> {
+        if self.treatments.contains_key(key) {
+            return None;
+        }
+        let alike = self.treatments.iter().filter(|(name, _)| fold_case(key).eq(fold_case(name)));
+        let needs = alike.filter_map(|(_, treatment)| match treatment {
+            Treatment::Path(need) => Some(*need),
+            Treatment::Text => None,
+        });
+        needs.reduce(Need::and)
     }
 }

@@ -8,19 +8,23 @@ use thiserror::Error;
 
 use super::access::Need;
 use super::json::{Begins, Cursor, RawText};
-use super::method::{KNOWN, Shape};
+use super::method::{KNOWN, KNOWN_IN_COMPLETION, Shape};
+use super::nodes::{Listed, Nodes};
 use super::schema::{Format, Node};
 use super::template::completed_uri;
 use super::tool::{Tool, Treatment};
 use super::value::{has_several_lines, is_around, is_file_uri, is_trimmed, looks_like_a_path};
 use super::words::{KeySays, key_says};
-use rootward_protocol::is_same_but_for_case;
+use rootward_protocol::{is_same_but_for_case, shown};
 
 /// Maximum nesting depth, about the same as in most parsers.
 const DEEPEST: usize = 128;
 
 /// Maximum depth of JSON within strings within JSON.
 const DEEPEST_TEXT: usize = 3;
+
+/// How much of a key an error shows, in characters.
+const LONGEST_NAME: usize = 200;
 
 /// Maximum number of strings in one call that count as paths.
 const MOST: usize = 4096;
@@ -181,16 +185,25 @@ struct Walk<'w> {
 struct Place<'p> {
     key: &'p str,
     says: KeySays,
-    schema: Option<&'p Node>,
+    schema: Nodes<'p>,
     format: Format,
     treatment: Option<Treatment>,
+    /// Whether all keys on the way to it are listed as sent.
+    listed: Listed,
     /// The treatment of its members: everything in a database filter is text, whatever its keys are.
     below: Option<Treatment>,
 }
 
 impl Place<'_> {
-    const TOP: Place<'static> =
-        Place { key: "", says: KeySays::Nothing, schema: None, format: Format::Unsaid, treatment: None, below: None };
+    const TOP: Place<'static> = Place {
+        key: "",
+        says: KeySays::Nothing,
+        schema: Nodes::NONE,
+        format: Format::Unsaid,
+        treatment: None,
+        listed: Listed::AsSent,
+        below: None,
+    };
 }
 
 /// How a string at this position is treated.
@@ -230,7 +243,7 @@ impl Role {
 
 impl<'p> Place<'p> {
     fn role(&self) -> Role {
-        let described = |what: fn(&Node) -> bool| self.schema.is_some_and(what);
+        let described = |what: fn(&Node) -> bool| self.schema.any(what);
         match (self.treatment, self.format, self.says) {
             (Some(Treatment::Text), ..) => Role::TextForSure,
             (Some(Treatment::Path(_)), ..) => Role::Path(Evidence::Treatment),
@@ -252,11 +265,7 @@ impl<'p> Place<'p> {
 
     /// The position of a list's members.
     fn of_items(&self) -> Place<'p> {
-        let Some(list) = self.schema else { return *self };
-        let items = list.items.as_deref();
-        // The list's schema applies to its members, unless they have their own.
-        let format = items.map(|items| items.format).filter(|format| *format != Format::Unsaid).unwrap_or(self.format);
-        let schema = items.filter(|items| items.is_described_as_path || !list.is_described_as_path).or(Some(list));
+        let (schema, format) = self.schema.items(self.format);
         Place { schema, format, ..*self }
     }
 }
@@ -265,9 +274,7 @@ impl Walk<'_> {
     /// Scans the params object.
     fn top(&mut self, cursor: &mut Cursor<'_>, shape: Shape) -> Result<(), ScanError> {
         self.members(cursor, |walk, key, cursor| {
-            if let Some(known) = KNOWN.iter().find(|known| key != **known && is_same_but_for_case(key, known)) {
-                return Err(ScanError::AmbiguousKey((*known).to_owned()));
-            }
+            refuse_but_for_case(key, &KNOWN)?;
             if shape.is_name(key) && cursor.begins()? == Begins::Text {
                 return cursor.text().map(drop);
             }
@@ -278,11 +285,12 @@ impl Walk<'_> {
                         walk.tool.and_then(|tool| tool.treatment(key)),
                     );
                     // A single argument may also be called `arguments`: its schema must not apply to all of them.
-                    let place = Place { key, schema, treatment, ..Place::TOP };
+                    let place = Place { key, schema: Nodes::new(schema), treatment, ..Place::TOP };
                     walk.value(cursor, place)
                 }
                 (Shape::Completion, "argument") => walk.argument(cursor),
                 (Shape::Completion, "ref") => walk.reference(cursor),
+                (Shape::Completion, "context") => walk.context(cursor),
                 (_, "_meta") => walk.meta(cursor),
                 _ => {
                     let place = walk.place(Place::TOP, key)?;
@@ -300,6 +308,7 @@ impl Walk<'_> {
         let mut ahead = *cursor;
         let mut name = None;
         self.members(&mut ahead, |_, key, cursor| {
+            refuse_but_for_case(key, &KNOWN_IN_COMPLETION)?;
             if key == "name" && cursor.begins()? == Begins::Text {
                 name = Some(cursor.text()?.decode());
                 return Ok(());
@@ -320,6 +329,7 @@ impl Walk<'_> {
             return self.value(cursor, Place::TOP);
         }
         self.members(cursor, |walk, key, cursor| {
+            refuse_but_for_case(key, &KNOWN_IN_COMPLETION)?;
             if matches!(key, "name" | "type") {
                 return skip(cursor);
             }
@@ -328,6 +338,18 @@ impl Walk<'_> {
                 *cursor = ahead;
                 return Ok(());
             }
+            walk.value(cursor, walk.place(Place::TOP, key)?)
+        })
+    }
+
+    /// Scans `{"arguments": {…}}`, the values that were completed before.
+    fn context(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ScanError> {
+        if cursor.begins()? != Begins::Object {
+            return self.value(cursor, Place::TOP);
+        }
+        self.members(cursor, |walk, key, cursor| {
+            refuse_but_for_case(key, &KNOWN_IN_COMPLETION)?;
+            walk.key(key, Place::TOP)?;
             walk.value(cursor, walk.place(Place::TOP, key)?)
         })
     }
@@ -351,22 +373,24 @@ impl Walk<'_> {
         }
     }
 
-    /// The place of a member. A key that is not listed, but that a lenient parser takes for a listed one, is refused:
-    /// the listed one may be a path by its schema alone.
+    /// The place of a member. A key that is not listed, but that a lenient parser takes for a listed one, is judged
+    /// as both: the listed one may be a path by its schema alone.
     fn place<'p>(&self, parent: Place<'p>, key: &'p str) -> Result<Place<'p>, ScanError> {
-        // SECURITY: Go's `encoding/json` ignores case in keys (test: a_key_that_differs_only_in_case_is_refused)
-        let listed = parent.schema.and_then(|node| node.same_but_for_case(key));
-        if let Some(listed) = listed.or_else(|| self.tool.and_then(|tool| tool.treated_but_for_case(key))) {
-            return Err(ScanError::AmbiguousKey(listed.to_owned()));
-        }
-        let schema = parent.schema.and_then(|node| node.property(key));
-        let treatment = self.tool.and_then(|tool| tool.treatment(key)).or(parent.below);
+        // SECURITY: Go's `encoding/json` ignores case in keys
+        // (test: a_key_that_differs_only_in_case_is_judged_as_the_listed_one)
+        let but_for_case = self.tool.and_then(|tool| tool.path_but_for_case(key));
+        let found = parent.schema.property(key);
+        let (schema, listed) = found.ok_or_else(|| ScanError::AmbiguousKey(shown(key, LONGEST_NAME)))?;
+        let is_as_sent = but_for_case.is_none() && listed == Listed::AsSent;
+        let treatment = self.tool.and_then(|tool| tool.treatment(key)).or(but_for_case.map(Treatment::Path));
+        let treatment = treatment.or(parent.below);
         Ok(Place {
             key,
-            says: schema.and_then(|node| node.says).unwrap_or_else(|| key_says(key)),
+            says: schema.says(|| key_says(key)),
             schema,
-            format: schema.map_or(Format::Unsaid, |node| node.format),
+            format: schema.format(),
             treatment,
+            listed: if is_as_sent { parent.listed } else { Listed::ButForCase },
             below: treatment.filter(|treatment| *treatment == Treatment::Text),
         })
     }
@@ -512,13 +536,25 @@ impl Walk<'_> {
         if self.count > MOST {
             return Err(ScanError::TooMany);
         }
-        let need = match (place.treatment, place.format, self.tool) {
-            (Some(Treatment::Path(need)), ..) | (_, Format::Marker(need), _) => need,
-            (_, _, Some(tool)) => tool.need(place.key),
-            (_, _, None) => self.need,
+        let guessed = |key: &str| self.tool.map_or(self.need, |tool| tool.need(key));
+        let need = match (place.treatment, place.format, place.listed) {
+            (Some(Treatment::Path(need)), _, Listed::AsSent) | (_, Format::Marker(need), Listed::AsSent) => need,
+            (_, _, Listed::AsSent) => guessed(place.key),
+            // Which name the server sees is not known, so no name may reduce what it needs.
+            (Some(Treatment::Path(need)), ..) | (_, Format::Marker(need), _) => need.and(guessed("")),
+            (_, _, Listed::ButForCase) => guessed(""),
         };
         (self.found)(Candidate { key: place.key.into(), text: text.into(), why, need, certainty });
         Ok(())
+    }
+}
+
+/// Refuses a key that a lenient parser takes for one of the protocol's.
+// SECURITY: Go's `encoding/json` ignores case in keys and uses the last value (test: every_method_is_looked_at)
+fn refuse_but_for_case(key: &str, known: &[&str]) -> Result<(), ScanError> {
+    match known.iter().find(|known| key != **known && is_same_but_for_case(key, known)) {
+        Some(known) => Err(ScanError::AmbiguousKey((*known).to_owned())),
+        None => Ok(()),
     }
 }
 
@@ -547,7 +583,7 @@ impl Keys {
         if self.count < self.few.len() {
             // SECURITY: parsers differ in which of two values they use (test: ambiguous_params_are_refused)
             if self.few[..self.count].contains(&hash) {
-                return Err(ScanError::DuplicateKey(key.to_owned()));
+                return Err(ScanError::DuplicateKey(shown(key, LONGEST_NAME)));
             }
             self.few[self.count] = hash;
         } else {

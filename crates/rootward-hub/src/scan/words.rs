@@ -23,6 +23,21 @@ pub enum KeySays {
     Nothing,
 }
 
+impl KeySays {
+    /// Of two indications, the one under which more strings are paths.
+    pub(super) fn stricter(self, other: KeySays) -> KeySays {
+        let rank = |says: KeySays| match says {
+            KeySays::Text => 0,
+            KeySays::Pattern => 1,
+            KeySays::Document => 2,
+            KeySays::Nothing => 3,
+            KeySays::Place => 4,
+            KeySays::Path => 5,
+        };
+        if rank(other) > rank(self) { other } else { self }
+    }
+}
+
 /// Match anywhere in a key, even inside a word.
 const PATH_PARTS: [&str; 4] = ["path", "file", "director", "folder"];
 
@@ -225,7 +240,7 @@ mod tests {
              inputFile directory directories folder subfolders dir dirs outputDir OUTPUT_DIR rootdir cwd \
              root roots rootUri root_uris RootURIs URI uri2 resourceUri path1 profile_file fiLe path_text \
              pathString path_content file_pattern pathPattern content_file messagePath search_path text_path \
-             workspaceFolder git.repositoryPath file_data path\u{e9} destination",
+             workspaceFolder wor\u{212a}space git.repositoryPath file_data path\u{e9} destination",
         );
         check(
             KeySays::Place,

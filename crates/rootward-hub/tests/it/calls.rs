@@ -206,6 +206,43 @@ fn every_method_is_scanned() {
     check("completion/complete", complete(template("https://example.org/{path}"), "path", "etc/passwd"), true);
     check("completion/complete", complete(json!({"type": "ref/resource", "uri": "file:///etc"}), "path", "a"), false);
     check("completion/complete", json!({"context": {"arguments": {"path": "link"}}}), false);
+    let refuse = |method: &str, params: Value, key: &str| {
+        let error = yard.check(method, &params, None).unwrap_err();
+        assert_eq!(error, ScanError::AmbiguousKey(key.to_owned()), "{method} {params}");
+    };
+    let complete = |argument: Value, reference: Value, context: Value| json!({"argument": argument, "ref": reference, "context": context});
+    let (argument, prompt) = (json!({"name": "path", "value": "a"}), json!({"type": "ref/prompt", "name": "/x"}));
+    check(
+        "completion/complete",
+        complete(argument.clone(), prompt.clone(), json!({"arguments": {"ARGUMENTS": "a"}})),
+        true,
+    );
+    for (key, with) in [
+        ("value", json!({"name": "path", "value": "a", "VALUE": "link"})),
+        ("value", json!({"VALUE": "link", "name": "path"})),
+        ("name", json!({"name": "text", "Name": "path", "value": "link"})),
+    ] {
+        refuse("completion/complete", complete(with, prompt.clone(), json!({})), key);
+    }
+    for (key, with) in [
+        ("uri", json!({"type": "ref/resource", "uri": "x:///{path}", "URI": "file:///{path}"})),
+        ("type", json!({"type": "ref/prompt", "TYPE": "ref/resource", "name": "x"})),
+        ("name", json!({"type": "ref/prompt", "name": "x", "NAME": "y"})),
+    ] {
+        refuse("completion/complete", complete(argument.clone(), with, json!({})), key);
+    }
+    refuse(
+        "completion/complete",
+        complete(argument, prompt, json!({"argument\u{17f}": {"path": "link"}})),
+        "arguments",
+    );
+    refuse("completion/complete", json!({"ref": {}, "Argument": {"name": "path", "value": "link"}}), "argument");
+    refuse("completion/complete", json!({"ref": {}, "CONTEXT": {"arguments": {"path": "link"}}}), "context");
+    refuse("tools/call", json!({"name": "x", "NAME": "y", "arguments": {}}), "name");
+    refuse("tools/call", json!({"name": "x", "arguments": {}, "ARGUMENTS": {"x": "link"}}), "arguments");
+    refuse("prompts/get", json!({"name": "x", "argument\u{17f}": {"path": "link"}}), "arguments");
+    refuse("resources/read", json!({"uri": "a", "URI": "link"}), "uri");
+    refuse("resources/subscribe", json!({"Uri": "link"}), "uri");
     check("x/unheard-of", json!({"a": ["/etc"]}), false);
     check("x/unheard-of", json!(["/etc"]), false);
     check("x/unheard-of", json!({"name": "/etc"}), false);
@@ -499,31 +536,92 @@ fn found(tool: &Tool, arguments: &Value) -> Vec<(String, Evidence)> {
 
 /// `thing` is a path by its schema alone, and `link` leads outside without looking like a path.
 #[test]
-fn a_key_that_differs_only_in_case_is_refused() {
+fn a_key_that_differs_only_in_case_is_judged_as_the_listed_one() {
+    let schema = json!({
+        "properties": {
+            "thing": {"format": "path"},
+            "kinds": {"properties": {"task": {"format": "path"}, "when": {"format": "date"}}},
+            "list": {"items": {"properties": {"thing": {"format": "path"}}}},
+            "when": {"format": "date"},
+            "text": {"type": "string"},
+        },
+        "additionalProperties": {"properties": {"other": {"format": "path"}}},
+    });
+    let listing = to_raw_value(&json!({"name": "x", "inputSchema": schema})).unwrap();
+    let tool = Tool::from_listing(&listing).unwrap();
+    let tool = tool.with_treatment("mark", Treatment::Path(Need::READ)).with_treatment("word", Treatment::Text);
+    let yard = Yard::new("rw");
+    let check = |arguments: Value, passes: bool| {
+        let verdict = yard.check("tools/call", &json!({"name": "x", "arguments": arguments}), Some(&tool)).unwrap();
+        assert_eq!(verdict.refused().is_none(), passes, "{arguments}");
+    };
+    check(json!({"thing": "a", "mark": "a", "kinds": {"task": "a"}, "text": "link", "word": "/etc"}), true);
+    check(json!({"thing": "link"}), false);
+    check(json!({"Thing": "link"}), false);
+    check(json!({"Thing": ["link"]}), false);
+    check(json!({"thing": "a", "THING": "link"}), false);
+    check(json!({"thing": "link", "THING": "a"}), false);
+    check(json!({"kinds": {"ta\u{17f}k": "link"}}), false);
+    check(json!({"\u{212a}inds": {"task": "link"}}), false);
+    check(json!({"\u{212a}inds": {"TASK": "link"}}), false);
+    check(json!({"LIST": [{"Thing": "link"}]}), false);
+    check(json!({"Kinds": "{\"Task\": \"link\"}"}), false);
+    check(json!({"MARK": "link"}), false);
+    // A server that does not ignore case takes these for keys that are not listed.
+    check(json!({"when": "/etc"}), true);
+    check(json!({"When": "/etc"}), false);
+    check(json!({"Kinds": {"when": "/etc"}}), false);
+    check(json!({"Kinds": {"other": "link"}}), false);
+    check(json!({"Word": "/etc"}), false);
+    // Inside, and no path at all.
+    check(json!({"Thing": "a", "THING": true, "tHing": 7, "Mark": "a", "Kinds": {"Task": null}}), true);
+    check(json!({"Text": "link", "TEXT": {"a": ["link"]}, "Word": "word", "When": "2026-01-01"}), true);
+}
+
+/// Maps from names that the user chose, next to names that the schema lists.
+#[test]
+fn free_keys_may_differ_from_listed_ones_in_case() {
     let schema = json!({"properties": {
-        "thing": {"format": "path"}, "kinds": {"properties": {"task": {"format": "path"}}},
+        "properties": {
+            "properties": {"title": {"type": "array"}, "done": {"type": "boolean"}, "id": {"type": "string"}},
+            "additionalProperties": true,
+        },
+        "headers": {"properties": {"content-type": {"type": "string"}, "accept": {}}},
+        "filter": {"properties": {"path": {"type": "string"}}},
     }});
     let listing = to_raw_value(&json!({"name": "x", "inputSchema": schema})).unwrap();
-    let tool = Tool::from_listing(&listing).unwrap().with_treatment("mark", Treatment::Path(Need::READ));
-    let yard = Yard::new("rw");
-    let check =
-        |arguments: &Value| yard.check("tools/call", &json!({"name": "x", "arguments": arguments}), Some(&tool));
-    assert!(
-        check(&json!({"thing": "a", "mark": "a", "kinds": {"task": "a"}, "other": "link"}))
-            .unwrap()
-            .refused()
-            .is_none()
-    );
-    assert!(check(&json!({"thing": "link"})).unwrap().refused().is_some());
-    for (arguments, key) in [
-        (json!({"Thing": "link"}), "thing"),
-        (json!({"thing": "a", "THING": "link"}), "thing"),
-        (json!({"kinds": {"ta\u{17f}k": "link"}}), "task"),
-        (json!({"\u{212a}inds": {"task": "link"}}), "kinds"),
-        (json!({"MARK": "link"}), "mark"),
-    ] {
-        assert_eq!(check(&arguments).unwrap_err(), ScanError::AmbiguousKey(key.to_owned()), "{arguments}");
+    let tool = Tool::from_listing(&listing).unwrap().with_treatment("filter", Treatment::Text);
+    for (yard, elsewhere) in [(Yard::new("rw"), false), (Yard::elsewhere("rw"), true)] {
+        let check = |arguments: Value, passes: bool| {
+            let verdict = yard.check("tools/call", &json!({"name": "x", "arguments": arguments}), Some(&tool)).unwrap();
+            assert_eq!(verdict.refused().is_none(), passes, "{arguments}");
+        };
+        check(
+            json!({"properties": {"Title": [{"text": {"content": "A / B"}}], "Done": true, "ID": "b7", "Id": 1}}),
+            true,
+        );
+        check(json!({"headers": {"Content-Type": "text/html", "ACCEPT": "*/*", "accept": "text/*"}}), true);
+        check(json!({"filter": {"Path": "/etc", "PATH": ["/usr"]}}), true);
+        check(json!({"properties": {"Title": "/etc/passwd"}}), elsewhere);
     }
+}
+
+/// No name may reduce what a value needs if the server may see another one.
+#[test]
+fn a_key_in_another_case_needs_no_less() {
+    let schema = json!({"properties": {"oldthing": {"format": "path"}, "mark": {"x-rootward-access": "read"}}});
+    let listing = |name: &str| to_raw_value(&json!({"name": name, "inputSchema": schema})).unwrap();
+    let (copy, write) = (Tool::from_listing(&listing("copy")).unwrap(), Tool::from_listing(&listing("write")).unwrap());
+    let yard = Yard::new("ro");
+    let check = |tool: &Tool, arguments: Value, passes: bool| {
+        let verdict =
+            yard.check("tools/call", &json!({"name": tool.name(), "arguments": arguments}), Some(tool)).unwrap();
+        assert_eq!(verdict.refused().is_none(), passes, "{arguments}");
+    };
+    check(&copy, json!({"oldPath": "a/in.txt"}), true);
+    check(&copy, json!({"oldThing": "a/in.txt"}), false);
+    check(&write, json!({"mark": "a/in.txt"}), true);
+    check(&write, json!({"Mark": "a/in.txt"}), false);
 }
 
 #[test]
@@ -599,6 +697,31 @@ fn ambiguous_params_are_refused() {
         scan(&Call { method: "tools/call", params: Some(&fine), tool: None }, &mut |_| {}),
         Ok::<(), ScanError>(())
     );
+}
+
+/// The error goes to the client.
+#[test]
+fn long_keys_are_shortened_in_errors() {
+    let long = "a".repeat(10_000);
+    let variants = [
+        long.clone(),
+        long.to_uppercase(),
+        long.replacen('a', "A", 1),
+        long.replacen('a', "A", 2),
+        long.replacen('a', "A", 3),
+    ];
+    let properties: serde_json::Map<_, _> = variants.into_iter().map(|name| (name, json!({}))).collect();
+    let listing = to_raw_value(&json!({"name": "x", "inputSchema": {"properties": properties}})).unwrap();
+    let tool = Tool::from_listing(&listing).unwrap();
+    let ambiguous = format!(r#"{{"arguments":{{"{}":1}}}}"#, long.replacen('a', "A", 4));
+    let duplicate = format!(r#"{{"arguments":{{"{long}":1,"{long}":1}}}}"#);
+    let control = r#"{"arguments":{"\u001b[2J":1,"\u001b[2J":1}}"#.to_owned();
+    for (params, says) in [(ambiguous, "some parsers read"), (duplicate, "duplicate key"), (control, "duplicate key")] {
+        let params = RawValue::from_string(params).unwrap();
+        let call = Call { method: "tools/call", params: Some(&params), tool: Some(&tool) };
+        let error = scan(&call, &mut |_| {}).unwrap_err().to_string();
+        assert!(error.contains(says) && error.len() < 300 && !error.contains('\u{1b}'), "{error}");
+    }
 }
 
 #[test]

@@ -48,6 +48,11 @@ impl Yard {
         Yard { protection: Protection::Kernel, ..Yard::new(access) }
     }
 
+    /// Like [`Yard::new`], for a server on another machine.
+    pub(crate) fn elsewhere(access: &str) -> Yard {
+        Yard { protection: Protection::Elsewhere, ..Yard::new(access) }
+    }
+
     pub(crate) fn link(&self, below: &str, target: &str) {
         std::os::unix::fs::symlink(target, self.top.join(below)).unwrap();
     }

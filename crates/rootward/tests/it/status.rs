@@ -27,3 +27,22 @@ fn running_servers_are_shown_with_their_roots() {
     assert_eq!(client.end(), Some(0));
     assert_eq!(status().status.code(), Some(1), "nothing runs any more");
 }
+
+#[test]
+fn files_of_another_version_are_not_left_out_in_silence() {
+    let scene = Scene::new();
+    let directory = scene.path("home/.local/state/rootward/running");
+    std::fs::create_dir_all(&directory).unwrap();
+    // This process runs; no process has the other id.
+    let (runs, gone) = (std::process::id(), u32::MAX);
+    for process in [runs, gone] {
+        std::fs::write(directory.join(format!("{process}.json")), r#"{"servers": [{"place": "/srv"}]}"#).unwrap();
+    }
+    for (words, printed) in [(&["status"][..], ""), (&["status", "--json"], "[]\n")] {
+        let run = scene.rootward(words).output().unwrap();
+        let told = (String::from_utf8(run.stdout).unwrap(), String::from_utf8(run.stderr).unwrap());
+        let expect = "1 status file was written by another version of Rootward\n";
+        assert_eq!((run.status.code(), told), (Some(0), (printed.to_owned(), expect.to_owned())), "{words:?}");
+    }
+    assert!(directory.join(format!("{runs}.json")).exists() && !directory.join(format!("{gone}.json")).exists());
+}
