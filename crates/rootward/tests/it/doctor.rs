@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::stage::{Stage, assert_told};
 
 const KERNEL: (&str, &str) = (
-    r"(?m)^(  (?:release|openat2|/proc|landlock|user namespaces|seccomp|open files|processes|still open|for more) +).*$",
+    r"(?m)^(  (?:release|openat2|/proc|landlock|user namespaces|seccomp|open files|processes|still open|stronger) +).*$",
     "$1[SEEN]",
 );
 
