@@ -85,6 +85,17 @@ fn every_restriction_is_listed() {
 }
 
 #[test]
+fn every_restriction_of_the_user_is_listed() {
+    let stage = Stage::new().with_settings(
+        "restrict = [{ pattern = '/a/b' }, { pattern = 'b', closed = 'writing' }, { pattern = 'c' }, { pattern = '/c' }]",
+    );
+    let told = stage.run(["doctor", "--closed"]).stdout;
+    for line in ["  /a/b\n", "  b (for writing)\n", "  c\n", "  /c\n"] {
+        assert!(told.contains(line), "{line:?} in {told}");
+    }
+}
+
+#[test]
 fn settings_that_cannot_be_used() {
     let told = |name: &str, stage: &Stage| {
         insta::with_settings!({ filters => vec![KERNEL] }, { assert_told!(name, stage, ["doctor"]) });
