@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use rootward_client::import::{Enabled, Import, Imported, Scope, Server, SuggestedRoot, Transport, secrets};
-use rootward_core::Shown;
+use rootward_client::import::{Enabled, Import, Imported, Scope, Server, SuggestedRoot, Transport};
+use rootward_core::{Shown, secrets};
 
 use super::view::{View, WrapLine};
 use crate::message::word_for_shell;
@@ -60,7 +60,7 @@ fn server(out: &mut impl Write, server: &Server, file: &Imported, view: &View, d
             }
         }
         Transport::Remote(remote) => {
-            row("address", &Shown::new(&view.text(&remote.url)).to_string())?;
+            row("address", &Shown::new(&view.address(&remote.url)).to_string())?;
             if !remote.headers.is_empty() {
                 row("headers", &pairs(&remote.headers, ": "))?;
             }

@@ -123,7 +123,7 @@ fn of_server<'i>(server: &'i Server, file: &Imported, view: &View) -> ToldServer
             told.starts_in = line.directory.as_ref().map(|directory| view.text(directory));
         }
         Transport::Remote(remote) => {
-            told.url = Some(view.text(&remote.url));
+            told.url = Some(view.address(&remote.url));
             told.headers = of_pairs(&remote.headers, view);
         }
     }
