@@ -70,13 +70,13 @@ fn server(out: &mut impl Write, server: &Server, file: &Imported, view: &View, d
         row("directory", &judged(root, view, desk))?;
     }
     match view.wrap_line(server, file.client, file.holder) {
-        WrapLine::Command(words) => row("wrapped", &for_shell(&words)),
+        WrapLine::Command(words) => row("wrap with", &for_shell(&words)),
         WrapLine::Hidden => {
-            row("wrapped", "a line with a secret in it: `--show-values` shows it, `rootward adopt` writes it")
+            row("wrap with", "a line with a secret in it: `--show-values` shows it, `rootward adopt` writes it")
         }
-        WrapLine::Wrapped => row("wrapped", "already"),
-        WrapLine::Rootward => row("wrapped", "not needed: Rootward itself"),
-        WrapLine::NotWrapped(why) => row("wrapped", &format!("no: {}", Shown::new(&why.to_string()))),
+        WrapLine::Wrapped => row("wrap with", "already wrapped"),
+        WrapLine::Rootward => row("wrap with", "not needed: Rootward itself"),
+        WrapLine::NotWrapped(why) => row("wrap with", &format!("not possible: {}", Shown::new(&why.to_string()))),
     }
 }
 
