@@ -90,6 +90,21 @@ fn more_access_needs_a_yes_and_less_does_not() {
 }
 
 #[test]
+fn a_question_tells_clients_with_their_own_entry_apart() {
+    let stage = Stage::new();
+    for words in [["roots", "add", "src:ro", "--yes"].as_slice(), &["roots", "grant", "src", "none", "--for", "git"]] {
+        assert_eq!(stage.run(words).code, Some(0));
+    }
+    let run = on_a_terminal(&stage, "roots grant src rw", "n\n");
+    for says in [
+        "this lets every client without an entry of its own write and delete files in `[STAGE]/project/src`",
+        "this lets `git` read, write and delete files in `[STAGE]/project/src`",
+    ] {
+        assert!(run.stdout.contains(says), "{}", run.stdout);
+    }
+}
+
+#[test]
 fn removing_a_root_can_widen_access() {
     let stage = Stage::new();
     for words in [["roots", "add", ".", "--yes"], ["roots", "add", "src:ro", "--yes"]] {
