@@ -55,7 +55,8 @@
 //! [`Grant::copy_to`], [`Grant::open_executable`], [`Grant::metadata`].
 //!
 //! Over time: [`session`], the state machine that determines the current roots. [`mod@env`]: the settings in the
-//! environment. [`cursor`]: paging through a list that may change.
+//! environment. [`cursor`]: paging through a list that may change. [`secrets`]: a command line without its secrets.
+//! [`parser_message`]: what is wrong in a file, in plain words.
 //!
 //! No async, no logging, no MCP. Functions that access the user's files without a guard end in `_ambient`.
 
@@ -70,6 +71,7 @@ mod guard;
 mod lookout;
 mod material;
 mod os;
+pub mod parser_message;
 mod pattern;
 mod pinned;
 pub mod places;
@@ -78,6 +80,7 @@ mod private_directory;
 mod resolve;
 mod restriction;
 mod root;
+pub mod secrets;
 pub mod session;
 mod set;
 mod shown;

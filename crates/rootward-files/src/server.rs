@@ -30,6 +30,9 @@ use crate::workspace;
 /// A generation that no list was made with.
 const NO_LIST: u64 = u64::MAX;
 
+/// The maximum number of characters of an unknown tool's name that are compared.
+const LONGEST_NAME: usize = 64;
+
 /// The file server, one per session. Serve it behind a roots service: on its own it refuses every path.
 #[derive(Debug)]
 pub struct FileServer {
@@ -154,8 +157,7 @@ impl FileServer {
     /// The error for an unknown tool, with the listed name that is most like it.
     fn no_tool(&self, name: &str) -> String {
         const ALIKE: f64 = 0.8;
-        const LONGEST: usize = 64;
-        let wanted = name.get(..LONGEST).unwrap_or(name).to_lowercase();
+        let wanted = compared(name);
         let names = self.surroundings.tools.listed().map(|tool| tool.about.name);
         let alike = names.map(|name| (strsim::jaro_winkler(&wanted, &name.to_lowercase()), name));
         match alike.max_by(|one, other| one.0.total_cmp(&other.0)) {
@@ -165,6 +167,11 @@ impl FileServer {
             _ => format!("unknown tool `{name}`"),
         }
     }
+}
+
+/// The part of a client's name for a tool that is compared with the names of the tools.
+fn compared(name: &str) -> String {
+    name.chars().take(LONGEST_NAME).collect::<String>().to_lowercase()
 }
 
 impl ServerHandler for FileServer {
@@ -358,5 +365,22 @@ async fn follow(session: Session, peer: Peer<RoleServer>, listed: Arc<LastListed
         if changes.changed().await.is_err() {
             return;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_beginning_of_an_unknown_name_is_compared() {
+        for name in ["Read_File", "ä"] {
+            assert_eq!(compared(name), name.to_lowercase());
+        }
+        // In the second, byte 64 is inside a character.
+        for before in ["", "a"] {
+            assert_eq!(compared(&(before.to_owned() + &"ä".repeat(1 << 20))).chars().count(), LONGEST_NAME);
+        }
+        assert!(FileServer::default().no_tool("read_text_fil").ends_with("; did you mean `read_text_file`?"));
     }
 }

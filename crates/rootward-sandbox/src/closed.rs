@@ -48,7 +48,7 @@ pub(crate) fn below_roots(guard: &Guard) -> Result<(Vec<Closed>, Vec<Unenforced>
             place: found.place,
             taken: found.taken,
             rule: match found.protects {
-                Protects::User => UnenforcedRule::Restriction { pattern: found.pattern },
+                Protects::User => UnenforcedRule::Restriction { pattern: found.pattern, closed: found.taken },
                 Protects::Rootward => UnenforcedRule::Own,
             },
         }));
@@ -183,12 +183,12 @@ mod tests {
     #[test]
     fn the_tree_knows_what_is_taken_here_and_below() {
         let closed = |place: &str, taken, rule| Closed { place: place.into(), taken, rule };
-        let pattern = |pattern: &str| UnenforcedRule::Restriction { pattern: pattern.to_owned() };
+        let restriction = |pattern: &str, closed| UnenforcedRule::Restriction { pattern: pattern.to_owned(), closed };
         let writing = Access::WRITE | Access::DELETE;
         let tree = ClosedTree::new(&[
-            closed("/h/.ssh", Access::ALL, pattern(".ssh")),
+            closed("/h/.ssh", Access::ALL, restriction(".ssh", Access::ALL)),
             closed("/h/.config/rootward", writing, UnenforcedRule::Own),
-            closed("/h/app/.git/hooks", writing, pattern(".git/hooks")),
+            closed("/h/app/.git/hooks", writing, restriction(".git/hooks", writing)),
         ]);
         let check = |place: &str, here: Access, below: Access| {
             let node = tree.at(Path::new(place)).unwrap();

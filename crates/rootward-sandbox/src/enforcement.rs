@@ -42,8 +42,8 @@ pub struct Enforcement {
     /// What the roots or settings require and the kernel cannot enforce. A command starts with any of these only if
     /// the options allow it.
     pub unenforced: Vec<Unenforced>,
-    /// Places below the roots that should be closed for writing and that the kernel leaves open. A command starts
-    /// nevertheless: every repository has some (`.git/hooks`).
+    /// Closed places below the roots that the kernel leaves open, but not for reading. A command starts nevertheless:
+    /// every repository has places that are closed for writing (`.git/hooks`).
     pub open_for_writing: Vec<Unenforced>,
     /// The directories above closed places, which are only open entry by entry.
     pub split: Vec<SplitDirectory>,
@@ -132,6 +132,8 @@ pub enum UnenforcedRule {
     Restriction {
         /// Its pattern.
         pattern: String,
+        /// The access that it takes away.
+        closed: Access,
     },
     /// A root with less access inside another.
     NestedRoot,
@@ -160,8 +162,8 @@ impl UnenforcedRule {
 }
 
 impl Unenforced {
-    /// Whether this prevents a command from starting unless it is allowed explicitly. A place that is only closed for
-    /// writing is just reported.
+    /// Whether this prevents a command from starting unless it is allowed explicitly. A closed place that stays open,
+    /// but not for reading, is just reported.
     pub(crate) fn is_serious(&self) -> bool {
         self.rule.is_serious(self.open)
     }
@@ -171,9 +173,9 @@ impl fmt::Display for Unenforced {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let place = Shown::new(&self.place);
         match &self.rule {
-            UnenforcedRule::Restriction { pattern } => {
+            UnenforcedRule::Restriction { pattern, closed } => {
                 let pattern = Shown::new(pattern);
-                let closed = if self.is_serious() { "closed" } else { "closed for writing" };
+                let closed = if closed.contains(Access::READ) { "closed" } else { "closed for writing" };
                 write!(f, "`{place}` should be {closed} (`{pattern}`), but the kernel leaves it open for {}", self.open)
             }
             UnenforcedRule::NestedRoot => {
@@ -289,4 +291,27 @@ pub fn gaps(abi: i32, network: Network, unix: &UnixSockets) -> Vec<Gap> {
     ]
     .map(|(name, state)| Gap { name, state })
     .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_says_what_should_be_closed() {
+        let check = |closed: Access, open: Access, expect: &str| {
+            let rule = UnenforcedRule::Restriction { pattern: ".ssh".to_owned(), closed };
+            assert_eq!(Unenforced { place: "/h/.ssh".into(), open, rule }.to_string(), expect);
+        };
+        let writing = Access::WRITE | Access::DELETE;
+        check(Access::ALL, Access::READ, "`/h/.ssh` should be closed (`.ssh`), but the kernel leaves it open for read");
+        // The root gives write access without read access.
+        check(
+            Access::ALL,
+            Access::WRITE,
+            "`/h/.ssh` should be closed (`.ssh`), but the kernel leaves it open for write",
+        );
+        let expect = "`/h/.ssh` should be closed for writing (`.ssh`), but the kernel leaves it open for write";
+        check(writing, Access::WRITE, expect);
+    }
 }

@@ -22,8 +22,8 @@ use crate::rooted::{Asks, Rooted};
 /// Why a session failed.
 #[derive(Error, Debug)]
 pub enum SessionError {
-    /// The client left without a word.
-    #[error("the client disconnected before `initialize`")]
+    /// The client disconnected before it began a session. It may have sent `ping` or `server/discover`.
+    #[error("the client disconnected before it began a session")]
     Disconnected,
     /// The client did not speak MCP.
     #[error("the client did not begin a session")]

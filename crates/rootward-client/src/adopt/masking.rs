@@ -8,9 +8,10 @@ use std::ops::Range;
 use jsonc_parser::ast::Value as Json;
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, parse_to_ast};
+use rootward_core::secrets;
 use toml_edit::{Document, Item, Value as Toml};
 
-use crate::import::{Form, JSON, secrets};
+use crate::import::{Form, JSON};
 
 /// Hides what looks like a secret. A text that cannot be parsed is hidden entirely.
 pub fn masked(form: Form, text: &str) -> String {

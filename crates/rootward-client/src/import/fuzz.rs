@@ -2,10 +2,11 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
+use rootward_core::secrets;
 use rootward_testkit::fuzz;
 use serde_json::{Map, Value, json};
 
-use super::{FileContext, Form, Transport, parse, secrets};
+use super::{FileContext, Form, Transport, parse};
 
 /// Pieces of the files, and a few multi-byte characters.
 pub(crate) const PIECES: [&str; 56] = [

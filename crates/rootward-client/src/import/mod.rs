@@ -8,7 +8,7 @@
 //! - [`user_ambient`]: the user's own files. [`project`]: those of one project, below a handle.
 //! - [`parse`]: one file's text, without any file access.
 //! - [`Imported`], [`Server`], [`SuggestedRoot`]: the results.
-//! - [`secrets`]: a command line that is safe to show.
+//! - [`rootward_core::secrets`]: a command line that is safe to show.
 //!
 //! ```
 //! use rootward_client::import::{FileContext, Form, Transport, parse};
@@ -36,7 +36,6 @@ mod opencode;
 mod places;
 mod reader;
 mod reading;
-pub mod secrets;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

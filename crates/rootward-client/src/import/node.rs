@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use jsonc_parser::ast::{ObjectPropName, Value as JsonValue};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use rootward_core::parser_message;
 use toml::de::{DeTable, DeValue};
 
 use crate::store::Mistake;
@@ -76,9 +77,7 @@ pub(crate) const JSON: ParseOptions = ParseOptions {
 /// Parses JSON. Nesting deeper than 512 is a mistake.
 pub(crate) fn json(text: &str) -> Result<Node, Mistake> {
     let parsed = parse_to_ast(text, &CollectOptions::default(), &JSON).map_err(|error| {
-        let says = error.kind().to_string();
-        let mut letters = says.chars();
-        let says: String = letters.next().into_iter().flat_map(char::to_lowercase).chain(letters).collect();
+        let says = parser_message::json(&error.kind().to_string());
         Mistake::at(text, Some(error.range().start..error.range().end), says)
     })?;
     // An empty file says nothing, as for the clients.

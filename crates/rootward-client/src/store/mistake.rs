@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
+use rootward_core::parser_message;
+
 /// A mistake in a text: line and column count from 1, columns in characters.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Mistake {
@@ -26,10 +28,9 @@ impl Mistake {
         }
     }
 
-    /// The parser's message, in terms of the file rather than of the program.
+    /// The parser's message, in plain words.
     pub(super) fn of_parser(text: &str, error: &toml::de::Error) -> Mistake {
-        let says = error.message().lines().collect::<Vec<_>>().join(", ");
-        Mistake::at(text, error.span(), in_our_words(&says))
+        Mistake::at(text, error.span(), parser_message::toml(error.message()))
     }
 }
 
@@ -37,27 +38,4 @@ impl fmt::Display for Mistake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}, column {}: {}", self.line, self.column, self.says)
     }
-}
-
-fn in_our_words(says: &str) -> String {
-    let of_type = says.strip_prefix("invalid type: ").or_else(|| says.strip_prefix("invalid value: "));
-    if let Some((found, expected)) = of_type.and_then(|rest| rest.rsplit_once(", expected ")) {
-        let expected = match expected {
-            "a boolean" => "a boolean",
-            "a sequence" => "a list",
-            "a string" => "a string",
-            "a TOML datetime" => "a date and time",
-            "u64" | "i64" => "an integer",
-            _ => "a table",
-        };
-        let found = match found {
-            "sequence" => "a list".to_owned(),
-            "map" => "a table".to_owned(),
-            other => other.replace('"', "`"),
-        };
-        return format!("expected {expected}, found {found}");
-    }
-    let known = [("unknown field", "unknown key"), ("missing field", "missing key")];
-    let known = known.iter().find_map(|(theirs, ours)| Some(format!("{ours}{}", says.strip_prefix(theirs)?)));
-    known.unwrap_or_else(|| says.to_owned())
 }

@@ -62,10 +62,17 @@ impl Kept {
         more
     }
 
-    /// The deepest root that contains `subject`, or some of a pattern's matches, for a peer: it decides there.
-    pub fn deciding<'k>(&'k self, subject: &SavedRoot, peer: Option<&'k str>) -> Option<&'k SavedRoot> {
-        let contains = |root: &&SavedRoot| root.reach(&subject.path, subject.pattern.as_ref()) != Reach::Nothing;
-        self.for_peer(peer).filter(contains).max_by_key(|root| root.path.components().count())
+    /// The roots that give a peer access to `subject`, or to some of a pattern's matches.
+    pub fn sharing<'k>(&'k self, subject: &SavedRoot, peer: Option<&'k str>) -> Vec<&'k SavedRoot> {
+        let depth = |root: &SavedRoot| root.path.components().count();
+        let reach = |root: &SavedRoot| root.reach(&subject.path, subject.pattern.as_ref());
+        let of_reach = |wanted| self.for_peer(peer).filter(move |root| reach(root) == wanted);
+        let deepest = of_reach(Reach::Whole).map(depth).max();
+        let whole = || of_reach(Reach::Whole).filter(|root| Some(depth(root)) == deepest);
+        // Two roots at one place give only their common access.
+        let common = whole().fold(Access::ALL, |common, root| common & root.access);
+        let part = of_reach(Reach::Part).filter(|root| Some(depth(root)) > deepest && !root.access.is_empty());
+        whole().filter(|_| !common.is_empty()).chain(part).collect()
     }
 
     /// The roots that decide a root, or some of a pattern's matches, with their depths.
@@ -201,6 +208,32 @@ mod tests {
         check(&[("/s/a*", "ro"), ("/s/*b", "ro")], &[("/s/a*", "rw"), ("/s/*b", "ro")], &["/s/a*"]);
         // Unchanged entries.
         check(&[("/s/a*", "ro"), ("/s/*b", "rw"), ("/x", "ro")], &[("/s/a*", "ro"), ("/s/*b", "rw")], &[]);
+    }
+
+    #[test]
+    fn what_still_shares_a_removed_root() {
+        let check = |roots: &[(&str, &str, &[&str])], subject: &str, peer: Option<&str>, expect: &[&str]| {
+            let (kept, subjects) = (kept(roots), kept(&[(subject, "rw", &[])]));
+            let sharing = kept.sharing(&subjects.roots[0], peer);
+            let paths: Vec<_> = sharing.iter().map(|root| root.path.to_str().unwrap()).collect();
+            assert_eq!(paths, expect, "{roots:?} {peer:?}");
+        };
+        check(&[("/src", "rw", &[]), ("/x", "rw", &[])], "/src/a", None, &["/src"]);
+        check(&[("/src", "rw", &[]), ("/src/a", "none", &[])], "/src/a/b", None, &[]);
+        // A root that contains only some of the matches does not decide for the others.
+        check(&[("/src", "rw", &[]), ("/src/a", "none", &[])], "/src/*", None, &["/src"]);
+        check(&[("/src", "none", &[]), ("/src/a", "ro", &[])], "/src/*", None, &["/src/a"]);
+        check(&[("/src", "ro", &[]), ("/src/a*", "rw", &[])], "/src/*", None, &["/src", "/src/a*"]);
+        check(&[("/src/a", "ro", &[])], "/src/*", None, &["/src/a"]);
+        // Two roots at one place give only their common access, in any order.
+        let (some, none): ((_, _, &[&str]), (_, _, &[&str])) = (("/p", "rw", &["git"]), ("/p", "none", &["git"]));
+        check(&[some, none], "/p/a", Some("git"), &[]);
+        check(&[none, some], "/p/a", Some("git"), &[]);
+        check(&[some, ("/p", "ro", &["git"])], "/p/a", Some("git"), &["/p", "/p"]);
+        for roots in [[("/p", "rw", &[][..]), none], [none, ("/p", "rw", &[][..])]] {
+            check(&roots, "/p/a", Some("git"), &[]);
+            check(&roots, "/p/a", None, &["/p"]);
+        }
     }
 
     #[test]

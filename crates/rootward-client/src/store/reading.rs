@@ -312,7 +312,7 @@ mod tests {
         };
         let root = |rest: &str| format!("version = 1\n[[root]]\n{rest}");
         check("version = 0", 1, 11, "version 0 of this file does not exist");
-        check("version = 'x'", 1, 11, "expected an integer, found string `x`");
+        check("version = 'x'", 1, 11, "expected a non-negative integer, found string `x`");
         check("[[root]]\npath = '/a'", 1, 1, "missing key `version`");
         check(&root("name = 'x'"), 2, 1, "missing key `path`");
         check(&root("path = 'src'"), 3, 8, "`src` (not an absolute path)");

@@ -23,7 +23,7 @@ pub enum GrantError {
         source: io::Error,
     },
     /// The file has changed since the caller read it.
-    #[error("`{}` was changed by another program", Shown::new(path))]
+    #[error("`{}` was changed in the meantime", Shown::new(path))]
     Changed {
         /// The path concerned.
         path: PathBuf,

@@ -6,6 +6,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
+use rootward_core::secrets::names_secret;
 use rootward_core::{Origin, Root, Shown};
 use rootward_sandbox::Filesystem;
 
@@ -143,7 +144,7 @@ impl Filling<'_> {
         let mut env = Vec::with_capacity(process.env.len());
         for (name, value) in &process.env {
             let value = self.text(value)?;
-            if masked::is_telling(name) {
+            if names_secret(name) {
                 self.secret(&value);
             }
             env.push((name.clone(), value));
@@ -161,7 +162,7 @@ impl Filling<'_> {
             url.starts_with("http://") || url.starts_with("https://")
         };
         let url = url.into_string().ok().filter(is_visible).filter(is_http).ok_or_else(|| {
-            let says = format!("`{}` is not an HTTP URL", Shown::new(&masked::url(&remote.url)));
+            let says = format!("`{}` is not an HTTP URL", Shown::new(&masked::address(&remote.url)));
             Problem::new(says, "an address begins with `http://` or `https://` and has no spaces")
         })?;
         let mut headers = Vec::with_capacity(remote.headers.len());

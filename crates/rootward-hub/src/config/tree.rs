@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use jsonc_parser::ast::{Object, Value};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
-use rootward_core::Shown;
+use rootward_core::{Shown, parser_message};
 
 use super::error::ConfigError;
 
@@ -43,9 +43,7 @@ pub(super) fn with_top<T>(
     // Some Windows editors write a byte order mark, which JSON does not allow.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let parsed = parse_to_ast(text, &CollectOptions::default(), &JSON).map_err(|error| {
-        let says = error.kind().to_string();
-        let mut letters = says.chars();
-        let says: String = letters.next().into_iter().flat_map(char::to_lowercase).chain(letters).collect();
+        let says = parser_message::json(&error.kind().to_string());
         ConfigError::at(
             text,
             error.range().start,

@@ -5,7 +5,8 @@ use std::io::Write;
 
 use anyhow::Result;
 use rootward_client::adopt::{AdoptedHub, Verdict};
-use rootward_client::import::{Enabled, Transport, secrets};
+use rootward_client::import::{Enabled, Transport};
+use rootward_core::secrets;
 use serde::Serialize;
 
 use super::gathering::{Adoptable, Gathered, Listed};

@@ -21,7 +21,7 @@ pub(super) struct Clean {
     /// Only these packages, by name (`@scope/name`) or as requested (`@scope/name@1.2`)
     #[arg(value_name = "NAME")]
     names: Vec<String>,
-    /// Print one JSON object: `freed` in bytes, `removed` and `kept`, as in `cache list --json`
+    /// Print one JSON object: `freed` in bytes, `removed`, `kept` (in use) and `failed`, as in `cache list --json`
     #[arg(long)]
     json: bool,
 }
@@ -39,41 +39,47 @@ impl Clean {
         }
         let is_meant =
             |stored: &&Stored| self.names.is_empty() || self.names.iter().any(|name| is_called(stored, name));
-        let (mut removed, mut kept) = (Vec::new(), Vec::new());
+        let (mut removed, mut in_use, mut failed) = (Vec::new(), Vec::new(), Vec::new());
         for stored in stored.iter().filter(is_meant) {
             match place.store.remove_ambient(stored) {
                 Ok(Removal::Removed) => removed.push(stored),
-                Ok(Removal::InUse) => kept.push(stored),
+                Ok(Removal::InUse) => in_use.push(stored),
                 Err(error) => {
                     message::warning(&format!("`{}` was not removed: {error}", Shown::new(&stored.directory)));
-                    kept.push(stored);
+                    failed.push(stored);
                 }
             }
         }
-        self.tell(&removed, &kept)?;
-        Ok(if kept.is_empty() { Outcome::Done } else { Outcome::Denied })
+        self.tell(&removed, &in_use, &failed)?;
+        Ok(match (in_use.is_empty(), failed.is_empty()) {
+            (_, false) => Outcome::Failed,
+            (false, true) => Outcome::Denied,
+            (true, true) => Outcome::Done,
+        })
     }
 
-    fn tell(&self, removed: &[&Stored], kept: &[&Stored]) -> Result<()> {
+    /// Prints what was removed and what stays. A warning has already named what could not be removed.
+    fn tell(&self, removed: &[&Stored], in_use: &[&Stored], failed: &[&Stored]) -> Result<()> {
         let mut out = io::stdout().lock();
         let freed: u64 = removed.iter().map(|stored| stored.size).sum();
         if self.json {
             let told = |list: &[&Stored]| {
                 list.iter().map(|stored| Told::of(stored)).map(serde_json::to_value).collect::<Result<Vec<_>, _>>()
             };
-            let answer = serde_json::json!({"freed": freed, "removed": told(removed)?, "kept": told(kept)?});
+            let (removed, kept, failed) = (told(removed)?, told(in_use)?, told(failed)?);
+            let answer = serde_json::json!({"freed": freed, "removed": removed, "kept": kept, "failed": failed});
             serde_json::to_writer(&mut out, &answer)?;
             out.write_all(b"\n")?;
         } else {
             for stored in removed {
                 writeln!(out, "removed {}  {}", Shown::new(&stored.contents.label()), in_words(stored.size))?;
             }
-            for stored in kept {
+            for stored in in_use {
                 writeln!(out, "kept {}: a server runs from it", Shown::new(&stored.contents.label()))?;
             }
-            match (removed, kept) {
-                ([], []) => writeln!(out, "nothing to remove")?,
-                ([], _) => {}
+            match removed {
+                [] if in_use.is_empty() && failed.is_empty() => writeln!(out, "nothing to remove")?,
+                [] => {}
                 _ => writeln!(out, "{} freed", in_words(freed))?,
             }
         }

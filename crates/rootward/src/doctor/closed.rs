@@ -55,13 +55,19 @@ impl ClosedList {
     }
 
     pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        writeln!(out, "patterns, matched anywhere below a root; one that begins with `/` is a single place")?;
+        writeln!(
+            out,
+            "patterns, matched anywhere below a root; one that begins with `/` is a single place, unless settings or saved roots close it"
+        )?;
         for (class, says) in CLASSES {
             let of_class = || self.closed.iter().filter(move |entry| entry.class == class.word());
-            // A path below the home is also closed by its usual pattern; one line is enough for people.
+            // A path below the home is also closed by its usual pattern; one line is enough for people. What the user
+            // chose is always shown.
             let is_repeated = |entry: &&Entry| {
                 let place = Path::new(&entry.pattern);
-                place.is_absolute() && of_class().any(|usual| usual != *entry && place.ends_with(&usual.pattern))
+                let repeats =
+                    |usual: &Entry| usual != *entry && usual.closed == entry.closed && place.ends_with(&usual.pattern);
+                class != Class::Chosen && place.is_absolute() && of_class().any(repeats)
             };
             let entries: Vec<&Entry> = of_class().filter(|entry| !is_repeated(entry)).collect();
             if entries.is_empty() {

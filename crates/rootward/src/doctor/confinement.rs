@@ -64,7 +64,8 @@ impl Confinement {
             (None, Some(abi)) if abi < 6 => {
                 "with Linux 6.12 or later, which also confines signals and abstract sockets"
             }
-            (None, _) => "not possible on this kernel",
+            (None, Some(_)) => "nothing: this is the strongest that Rootward has",
+            (None, None) => "not possible on this kernel",
         }
     }
 }
@@ -95,5 +96,24 @@ impl fmt::Display for Confinement {
             }
             (lacks, _) => write!(f, "`sandbox` refuses to start: {}", lacks.as_deref().unwrap_or("no Landlock")),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_step_to_a_stronger_confinement() {
+        let check = |landlock_abi, missing, fails: Option<&str>, expect: &str| {
+            let (strength, fails) = (Strength::Off, fails.map(str::to_owned));
+            let confinement = Confinement { strength, landlock_abi, lacks: None, gaps: Vec::new(), fails, missing };
+            assert!(confinement.next().starts_with(expect), "{}", confinement.next());
+        };
+        check(Some(3), None, None, "with Linux 6.12 or later");
+        check(Some(6), None, None, "nothing: this is the strongest that Rootward has");
+        check(Some(7), None, None, "nothing: this is the strongest that Rootward has");
+        check(Some(7), None, Some("forbidden"), "run it outside");
+        check(None, Some(KernelLacks::Enabled), None, "add `landlock`");
     }
 }

@@ -8,6 +8,7 @@ use anyhow::{Result, anyhow};
 use rootward_core::{Audit, AuditEvent, ChangeEvent, Code, Decision, env};
 use serde::{Deserialize, Serialize};
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::format::FmtSpan;
 
 use crate::ground::Ground;
@@ -47,9 +48,14 @@ impl Log {
     }
 }
 
-/// The MCP library writes to the log only if its name is in the text: its lines at `info` would hide the decisions.
+/// The MCP library logs below `warn` only if its name is in the text: its lines at `info` would hide the decisions.
 fn filter(text: &str) -> Option<EnvFilter> {
-    EnvFilter::try_new(format!("rmcp=warn,{text}")).ok()
+    let directives = || text.split(',');
+    let is_verbose = |level: LevelFilter| level > LevelFilter::WARN;
+    let for_all = directives().any(|directive| directive.parse().is_ok_and(is_verbose));
+    let names_library = directives().any(|directive| directive.starts_with("rmcp"));
+    let before = if for_all && !names_library { "rmcp=warn," } else { "" };
+    EnvFilter::try_new(format!("{before}{text}")).ok()
 }
 
 /// A log of decisions that also writes them to standard error: denials at `info`, the rest at `debug`.
@@ -79,13 +85,20 @@ mod tests {
     fn the_library_is_quiet_unless_named() {
         let check = |text: &str, expect: &[&str]| {
             let directives = filter(text).unwrap().to_string();
-            for directive in expect {
-                assert!(directives.split(',').any(|one| one == *directive), "{text}: {directives}");
-            }
+            let mut directives: Vec<&str> = directives.split(',').collect();
+            directives.sort_unstable();
+            assert_eq!(directives, expect, "{text}");
         };
-        check("info", &["rmcp=warn", "info"]);
+        check("info", &["info", "rmcp=warn"]);
+        check("DEBUG", &["debug", "rmcp=warn"]);
+        check("trace,rootward=debug", &["rmcp=warn", "rootward=debug", "trace"]);
+        check("debug,rmcp=trace", &["debug", "rmcp=trace"]);
         check("rmcp=debug", &["rmcp=debug"]);
-        check("debug,rmcp=trace", &["rmcp=trace", "debug"]);
+        // These make the library no louder, so nothing is added.
+        check("off", &["off"]);
+        check("error", &["error"]);
+        check("warn", &["warn"]);
+        check("rootward_http=debug", &["rootward_http=debug"]);
         assert!(filter("no=such=thing").is_none());
     }
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anyhow::Error;
 use rootward_core::session::{Follow, Policy};
-use rootward_core::{Mode, Shown};
+use rootward_core::{Mode, RootSet, Shown, WhyRefused};
 use rootward_hub::config::ServerConfig;
 use rootward_hub::hub::HubServer;
 use rootward_hub::scan::Protection;
@@ -74,20 +74,15 @@ impl Checked {
     }
 
     fn add(&mut self, prepared: &HubServer) {
+        let policy = &prepared.rules.policy;
         let ceiling = &prepared.rules.sources.ceiling;
         let shown = |path: &std::path::Path| Shown::new(path).to_string();
-        self.ceiling =
-            ceiling.roots().iter().map(|root| format!("{} ({})", shown(&root.place), root.root.access)).collect();
-        let Policy { mode, follow, .. } = &prepared.rules.policy;
-        self.directories = match (follow, mode, ceiling.names_any()) {
-            (Follow::IgnoreClient, _, false) => "none",
-            (Follow::IgnoreClient, ..) | (_, Mode::Narrow, true) if ceiling.roots().is_empty() => {
-                "none: every root named for it was left out, so nothing is shared"
-            }
-            (Follow::IgnoreClient, ..) => "these, regardless of the client",
-            (_, _, true) => "those that the client names, within these",
-            (_, _, false) => "those that the client names",
-        };
+        self.directories = directories(policy, ceiling);
+        // The fallback directory alone has no ceiling.
+        if policy.follow != Follow::FallbackOnly {
+            self.ceiling =
+                ceiling.roots().iter().map(|root| format!("{} ({})", shown(&root.place), root.root.access)).collect();
+        }
         self.judges_paths = prepared.rules.protection != Protection::Elsewhere;
         if prepared.launch.runs == Runs::Elsewhere {
             self.remote = true;
@@ -143,6 +138,28 @@ impl Checked {
     }
 }
 
+/// Which directories a server gets. "These" are those of the ceiling, which are listed below.
+fn directories(policy: &Policy, ceiling: &RootSet) -> &'static str {
+    match (policy.follow, policy.mode) {
+        (Follow::FallbackOnly, _) => "the fallback directory alone",
+        (Follow::IgnoreClient, _) if !ceiling.names_any() => "none",
+        (Follow::IgnoreClient, _) | (_, Mode::Narrow) if ceiling.is_empty() && ceiling.names_any() => {
+            if ceiling.refused().iter().all(|refused| refused.reason == WhyRefused::NoMatch) {
+                "none yet: no directory matches the patterns named for it"
+            } else {
+                "none: every root named for it was left out, so nothing is shared"
+            }
+        }
+        (Follow::IgnoreClient, _) => "these, regardless of the client",
+        _ if ceiling.is_empty() => "those that the client names",
+        (_, Mode::Narrow) => "those that the client names, within these",
+        (Follow::Strict, Mode::Replace) => "those that the client names; these do not limit it",
+        (Follow::Strict, Mode::Union) => "these, and those that the client names; none if it names none",
+        (_, Mode::Replace) => "those that the client names; these if it names none",
+        (_, Mode::Union) => "these, and those that the client names",
+    }
+}
+
 /// Prints the findings; fails if a server cannot run.
 pub(super) fn write(checked: &[Checked], json: bool, out: &mut impl Write) -> anyhow::Result<Outcome> {
     if json {
@@ -155,4 +172,62 @@ pub(super) fn write(checked: &[Checked], json: bool, out: &mut impl Write) -> an
         }
     }
     Ok(if checked.iter().any(|checked| checked.error.is_some()) { Outcome::Failed } else { Outcome::Done })
+}
+
+#[cfg(test)]
+mod tests {
+    use rootward_core::{FileId, Origin, PlacedRoot, RefusedRoot, Root, RootKind};
+
+    use super::*;
+
+    fn ceiling() -> RootSet {
+        let id = FileId { device: 0, inode: 0, born: None };
+        let root = Root::from_path("/a", Origin::Flag).unwrap();
+        RootSet::new([PlacedRoot { root, place: "/a".into(), kind: RootKind::Directory, id }], [])
+    }
+
+    fn refused(reasons: &[WhyRefused]) -> RootSet {
+        let refused = |reason: &WhyRefused| RefusedRoot { text: "x".to_owned(), root: None, reason: reason.clone() };
+        RootSet::new([], reasons.iter().map(refused))
+    }
+
+    #[test]
+    fn directories_by_mode_and_client() {
+        let check = |follow, mode, ceiling: &RootSet, expect: &str| {
+            let policy = Policy { follow, mode, ..Policy::default() };
+            assert_eq!(directories(&policy, ceiling), expect, "{follow:?} {mode:?}");
+        };
+        let client = Follow::Client;
+        check(client, Mode::Narrow, &ceiling(), "those that the client names, within these");
+        check(client, Mode::Replace, &ceiling(), "those that the client names; these if it names none");
+        check(client, Mode::Union, &ceiling(), "these, and those that the client names");
+        check(Follow::Strict, Mode::Narrow, &ceiling(), "those that the client names, within these");
+        check(Follow::Strict, Mode::Replace, &ceiling(), "those that the client names; these do not limit it");
+        check(Follow::Strict, Mode::Union, &ceiling(), "these, and those that the client names; none if it names none");
+        for mode in [Mode::Narrow, Mode::Replace, Mode::Union] {
+            check(client, mode, &RootSet::default(), "those that the client names");
+            check(Follow::IgnoreClient, mode, &RootSet::default(), "none");
+            check(Follow::IgnoreClient, mode, &ceiling(), "these, regardless of the client");
+            check(Follow::FallbackOnly, mode, &ceiling(), "the fallback directory alone");
+            check(Follow::FallbackOnly, mode, &RootSet::default(), "the fallback directory alone");
+        }
+    }
+
+    #[test]
+    fn directories_of_a_ceiling_that_has_none() {
+        let check = |follow, mode, ceiling: &RootSet, expect: &str| {
+            let policy = Policy { follow, mode, ..Policy::default() };
+            assert_eq!(directories(&policy, ceiling), expect, "{follow:?} {mode:?}");
+        };
+        let left_out = "none: every root named for it was left out, so nothing is shared";
+        let no_match = "none yet: no directory matches the patterns named for it";
+        for (follow, mode) in [(Follow::Client, Mode::Narrow), (Follow::IgnoreClient, Mode::Union)] {
+            check(follow, mode, &refused(&[WhyRefused::Missing]), left_out);
+            check(follow, mode, &refused(&[WhyRefused::NoMatch, WhyRefused::Special]), left_out);
+            check(follow, mode, &refused(&[WhyRefused::NoMatch]), no_match);
+        }
+        for mode in [Mode::Replace, Mode::Union] {
+            check(Follow::Client, mode, &refused(&[WhyRefused::NoMatch]), "those that the client names");
+        }
+    }
 }

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use anyhow::Result;
 use rootward_audit::AuditLog;
-use rootward_client::store::{Document, Kept, More, Record, Store};
+use rootward_client::store::{Audience, Document, Kept, More, Record, Store};
 use rootward_core::{Access, Audit, AuditEvent, ChangeEvent, Shown};
 
 use super::asking::{Answer, Scripted};
@@ -64,18 +64,19 @@ impl Desk {
             let tried = self.edit_ambient(&scripted.requester(verb), |document, record| {
                 let before = Kept::from(document.roots().to_vec());
                 let done = edit(document, record)?;
-                let more = Kept::from(document.roots().to_vec()).more_than(&before);
+                let after = Kept::from(document.roots().to_vec());
+                let more = after.more_than(&before);
                 // SECURITY: do only what the user agreed to: another process may have changed the store since it was
                 // shown
                 // (test: more_access_needs_a_yes_and_less_does_not)
-                if more.iter().all(|one| agreed.contains(one)) { Ok(done) } else { Err(NeedsYes(more).into()) }
+                if more.iter().all(|one| agreed.contains(one)) { Ok(done) } else { Err(NeedsYes(more, after).into()) }
             });
-            let more = match tried.map_err(anyhow::Error::downcast::<NeedsYes>) {
+            let (more, after) = match tried.map_err(anyhow::Error::downcast::<NeedsYes>) {
                 Ok(done) => return Ok(Some(done)),
-                Err(Ok(NeedsYes(more))) => more,
+                Err(Ok(NeedsYes(more, after))) => (more, after),
                 Err(Err(error)) => return Err(error),
             };
-            let about: Vec<String> = more.iter().map(|one| self.told(one)).collect();
+            let about: Vec<String> = more.iter().map(|one| self.told(one, &after)).collect();
             if scripted.ask(&about, "allow it?")? == Answer::No {
                 message::line("nothing was changed");
                 return Ok(None);
@@ -84,12 +85,17 @@ impl Desk {
         }
     }
 
-    /// What would be shared, in one line.
-    pub(super) fn told(&self, more: &More) -> String {
+    /// What would be shared, in one line. `after` has the roots after the change.
+    pub(super) fn told(&self, more: &More, after: &Kept) -> String {
         match more {
             More::Access { path, peer, access } => {
-                let who =
-                    peer.as_ref().map_or_else(|| "every client".to_owned(), |peer| format!("`{}`", Shown::new(peer)));
+                let who = match peer {
+                    Some(peer) => format!("`{}`", Shown::new(peer)),
+                    None if after.roots.iter().any(|root| root.audience != Audience::All) => {
+                        "every client without an entry of its own".to_owned()
+                    }
+                    None => "every client".to_owned(),
+                };
                 format!("this lets {who} {} in `{}`", deeds(*access), self.shown(path))
             }
             More::Opened { path, restrict } => {
@@ -113,9 +119,9 @@ fn deeds(access: Access) -> String {
     to_files.into_iter().chain(run).collect::<Vec<_>>().join(" and ")
 }
 
-/// A change that shares more than was agreed to.
+/// A change that shares more than was agreed to: what, and the roots after it.
 #[derive(Debug)]
-struct NeedsYes(Vec<More>);
+struct NeedsYes(Vec<More>, Kept);
 
 impl fmt::Display for NeedsYes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -148,7 +148,7 @@ fn hints(read: &Read, view: &View, found: bool) -> Vec<String> {
     let mut hints = Vec::new();
     let servers = || read.files.iter().flat_map(|file| &file.found.servers);
     if servers().any(|server| view.hides(server)) {
-        hints.push(format!("`--show-values` shows what is hidden (`{}`)", rootward_client::import::secrets::HIDDEN));
+        hints.push(format!("`--show-values` shows what is hidden (`{}`)", rootward_core::secrets::HIDDEN));
     }
     let roots = read.files.iter().flat_map(|file| &file.found.roots).chain(servers().flat_map(|server| &server.roots));
     if roots.into_iter().any(|root| root.path.is_some()) {

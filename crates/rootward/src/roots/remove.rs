@@ -93,8 +93,11 @@ fn still_sharing<'k>(removed: &'k SavedRoot, kept: &'k Kept) -> Vec<&'k SavedRoo
     };
     let mut sharing: Vec<&SavedRoot> = Vec::new();
     for peer in peers {
-        let above = kept.deciding(removed, peer);
-        sharing.extend(above.filter(|root| !root.access.is_empty() && !sharing.contains(root)));
+        for root in kept.sharing(removed, peer) {
+            if !sharing.contains(&root) {
+                sharing.push(root);
+            }
+        }
     }
     sharing
 }

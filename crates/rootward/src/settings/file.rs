@@ -7,7 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use anyhow::Context;
-use rootward_core::Shown;
+use rootward_core::{Shown, parser_message};
 use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
@@ -185,35 +185,7 @@ impl Found<'_> {
 
 fn mistake(text: &str, error: &toml::de::Error) -> Mistake {
     let offset = error.span().map_or(0, |span| span.start);
-    Mistake::at(text, offset, in_our_words(&error.message().lines().collect::<Vec<_>>().join(", ")))
-}
-
-/// The parser's message, in terms of the file rather than of the program.
-fn in_our_words(says: &str) -> String {
-    if let Some((found, expected)) = says
-        .strip_prefix("invalid type: ")
-        .or_else(|| says.strip_prefix("invalid value: "))
-        .and_then(|rest| rest.rsplit_once(", expected "))
-    {
-        let expected = match expected {
-            "a boolean" => "a boolean",
-            "a sequence" => "a list",
-            "a string" => "a string",
-            "u64" => "a non-negative integer",
-            "struct RestrictKeys" => "a table with `pattern`, `closed` and `below`",
-            _ => "a table",
-        };
-        let found = match found {
-            "sequence" => "a list".to_owned(),
-            "map" => "a table".to_owned(),
-            // The parser quotes strings and puts everything else in backticks.
-            other => other.replace('"', "`"),
-        };
-        return format!("expected {expected}, found {found}");
-    }
-    let known = [("unknown field", "unknown key"), ("missing field", "missing key")];
-    let known = known.iter().find_map(|(theirs, ours)| Some(format!("{ours}{}", says.strip_prefix(theirs)?)));
-    known.unwrap_or_else(|| says.to_owned())
+    Mistake::at(text, offset, parser_message::toml(error.message()))
 }
 
 /// The settings of a file alone.

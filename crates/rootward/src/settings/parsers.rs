@@ -182,7 +182,7 @@ pub(super) fn treats(found: Found<'_>) -> Parsed<Vec<Treat>> {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table with `pattern`, `closed` and `below`")]
 struct RestrictKeys {
     pattern: Spanned<String>,
     closed: Option<Spanned<String>>,

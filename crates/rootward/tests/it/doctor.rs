@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::stage::{Stage, assert_told};
 
 const KERNEL: (&str, &str) = (
-    r"(?m)^(  (?:release|openat2|/proc|landlock|user namespaces|seccomp|open files|processes|still open|for more) +).*$",
+    r"(?m)^(  (?:release|openat2|/proc|landlock|user namespaces|seccomp|open files|processes|still open|stronger) +).*$",
     "$1[SEEN]",
 );
 
@@ -82,6 +82,17 @@ fn every_restriction_is_listed() {
         assert!(told.contains(line), "{line:?} in {told}");
     }
     assert_eq!(told.matches(".config/rootward\n").count(), 1, "a place is listed once: {told}");
+}
+
+#[test]
+fn every_restriction_of_the_user_is_listed() {
+    let stage = Stage::new().with_settings(
+        "restrict = [{ pattern = '/a/b' }, { pattern = 'b', closed = 'writing' }, { pattern = 'c' }, { pattern = '/c' }]",
+    );
+    let told = stage.run(["doctor", "--closed"]).stdout;
+    for line in ["  /a/b\n", "  b (for writing)\n", "  c\n", "  /c\n"] {
+        assert!(told.contains(line), "{line:?} in {told}");
+    }
 }
 
 #[test]

@@ -112,7 +112,7 @@ fn edit(Arguments { path, edits, dry_run }: &Arguments, work: &Work) -> Result<S
     if !dry_run && after != before {
         path.replace_version(version, after.as_bytes()).map_err(|error| match error {
             GrantError::Changed { .. } => Failure::said(format!(
-                "`{name}` was changed by another program and was not edited; read it and edit again"
+                "`{name}` was changed in the meantime and was not edited; read it and edit again"
             )),
             other => other.into(),
         })?;

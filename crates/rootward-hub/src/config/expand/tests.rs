@@ -102,7 +102,7 @@ fn a_header_is_one_line() {
     fails(r#"{"url": "http://a", "headers": {"X": "a\nb"}}"#, "header `X` has a control character", "");
     fails(r#"{"url": "http://a/${BREAK}"}"#, "`http://a/${BREAK}` is not an HTTP URL", "no spaces");
     fails(r#"{"url": "${TOKEN}"}"#, "`${TOKEN}` is not an HTTP URL", "`http://`");
-    fails(r#"{"url": "${NO:-http://u:hunter2@h/a b?hunter2}"}"#, "`${NO:-http://…@h/a b?…` is not an HTTP URL", "");
+    fails(r#"{"url": "${NO:-http://u:hunter2@h/a b?hunter2}"}"#, "`${NO:-http://u:…@h/a b?…` is not an HTTP URL", "");
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use rootward_client::import::{Enabled, Import, Imported, Scope, Server, SuggestedRoot, Transport, secrets};
-use rootward_core::Shown;
+use rootward_client::import::{Enabled, Import, Imported, Scope, Server, SuggestedRoot, Transport};
+use rootward_core::{Shown, secrets};
 
 use super::view::{View, WrapLine};
 use crate::message::word_for_shell;
@@ -60,7 +60,7 @@ fn server(out: &mut impl Write, server: &Server, file: &Imported, view: &View, d
             }
         }
         Transport::Remote(remote) => {
-            row("address", &Shown::new(&view.text(&remote.url)).to_string())?;
+            row("address", &Shown::new(&view.address(&remote.url)).to_string())?;
             if !remote.headers.is_empty() {
                 row("headers", &pairs(&remote.headers, ": "))?;
             }
@@ -70,13 +70,13 @@ fn server(out: &mut impl Write, server: &Server, file: &Imported, view: &View, d
         row("directory", &judged(root, view, desk))?;
     }
     match view.wrap_line(server, file.client, file.holder) {
-        WrapLine::Command(words) => row("wrapped", &for_shell(&words)),
+        WrapLine::Command(words) => row("wrap with", &for_shell(&words)),
         WrapLine::Hidden => {
-            row("wrapped", "a line with a secret in it: `--show-values` shows it, `rootward adopt` writes it")
+            row("wrap with", "a line with a secret in it: `--show-values` shows it, `rootward adopt` writes it")
         }
-        WrapLine::Wrapped => row("wrapped", "already"),
-        WrapLine::Rootward => row("wrapped", "not needed: Rootward itself"),
-        WrapLine::NotWrapped(why) => row("wrapped", &format!("no: {}", Shown::new(&why.to_string()))),
+        WrapLine::Wrapped => row("wrap with", "already wrapped"),
+        WrapLine::Rootward => row("wrap with", "not needed: Rootward itself"),
+        WrapLine::NotWrapped(why) => row("wrap with", &format!("not possible: {}", Shown::new(&why.to_string()))),
     }
 }
 

@@ -48,7 +48,7 @@ struct ToldServer<'i> {
     roots: Vec<ToldRoot<'i>>,
     /// What to write in the client's file; null if it cannot be confined, is already confined, or contains a hidden
     /// secret.
-    wrapped: Option<ToldCommand>,
+    wrap_with: Option<ToldCommand>,
 }
 
 #[derive(Serialize)]
@@ -110,7 +110,7 @@ fn of_server<'i>(server: &'i Server, file: &Imported, view: &View) -> ToldServer
         headers: Vec::new(),
         hidden: view.hides(server),
         roots: server.roots.iter().map(|root| of_root(root, view)).collect(),
-        wrapped: match view.wrap_line(server, file.client, file.holder) {
+        wrap_with: match view.wrap_line(server, file.client, file.holder) {
             WrapLine::Command(words) => of_words(words),
             _ => None,
         },
@@ -123,7 +123,7 @@ fn of_server<'i>(server: &'i Server, file: &Imported, view: &View) -> ToldServer
             told.starts_in = line.directory.as_ref().map(|directory| view.text(directory));
         }
         Transport::Remote(remote) => {
-            told.url = Some(view.text(&remote.url));
+            told.url = Some(view.address(&remote.url));
             told.headers = of_pairs(&remote.headers, view);
         }
     }

@@ -4,9 +4,9 @@
 use std::path::Component;
 
 use rootward_client::adopt::{Extras, Invocation, NotWrapped, Verdict, judge, usual_roots};
-use rootward_client::import::{Client, ConfiguredCommand, Holder, Server, SuggestedRoot, Transport, secrets};
+use rootward_client::import::{Client, ConfiguredCommand, Holder, Server, SuggestedRoot, Transport};
 use rootward_client::store::{access_text, usable_name};
-use rootward_core::{Origin, Validation};
+use rootward_core::{Origin, Validation, secrets};
 
 /// Whether to show secrets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,7 +53,15 @@ impl View {
         (self.values == Values::Shown || value.is_empty()).then_some(value)
     }
 
-    /// An address, or another text that may contain a secret.
+    /// An address.
+    pub(super) fn address(&self, address: &str) -> String {
+        match self.values {
+            Values::Shown => address.to_owned(),
+            Values::Hidden => secrets::address(address),
+        }
+    }
+
+    /// Another text that may contain a secret.
     pub(super) fn text(&self, text: &str) -> String {
         match self.values {
             Values::Shown => text.to_owned(),
@@ -116,7 +124,7 @@ impl View {
                     || *arguments != line.arguments
                     || others.any(|text| self.text(text) != *text)
             }
-            Transport::Remote(remote) => hidden(&remote.headers) || self.text(&remote.url) != remote.url,
+            Transport::Remote(remote) => hidden(&remote.headers) || self.address(&remote.url) != remote.url,
         }
     }
 }

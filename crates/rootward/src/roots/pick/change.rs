@@ -75,7 +75,7 @@ pub(super) fn lines(choices: &Choices, placed: &Placed, desk: &Desk) -> Vec<Stri
         More::Access { path, .. } => !told.contains(path.as_path()),
         More::Opened { .. } => true,
     });
-    lines.extend(besides.map(|more| format!("  {}", desk.told(more))));
+    lines.extend(besides.map(|more| format!("  {}", desk.told(more, &result))));
     lines
 }
 

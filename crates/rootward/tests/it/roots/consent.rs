@@ -63,6 +63,9 @@ fn a_yes_is_given_to_what_was_shown() {
     assert!(stored(&stage).contains("by = \"rootward roots add\"\n"), "{}", stored(&stage));
 }
 
+/// What both tests ask before they give write access to a directory.
+const SHARES_MORE: &str = "this lets every client write and delete files in `[STAGE]/project/src`";
+
 #[test]
 fn more_access_needs_a_yes_and_less_does_not() {
     let stage = Stage::new();
@@ -83,7 +86,22 @@ fn more_access_needs_a_yes_and_less_does_not() {
     check(&["rw"], 2);
     let run = on_a_terminal(&stage, "roots grant src rw", "y\n");
     assert_eq!(run.code, Some(0), "{}", run.stdout);
-    assert!(run.stdout.contains("this lets every client write and delete files in "), "{}", run.stdout);
+    assert!(run.stdout.contains(SHARES_MORE), "{}", run.stdout);
+}
+
+#[test]
+fn a_question_tells_clients_with_their_own_entry_apart() {
+    let stage = Stage::new();
+    for words in [["roots", "add", "src:ro", "--yes"].as_slice(), &["roots", "grant", "src", "none", "--for", "git"]] {
+        assert_eq!(stage.run(words).code, Some(0));
+    }
+    let run = on_a_terminal(&stage, "roots grant src rw", "n\n");
+    for says in [
+        "this lets every client without an entry of its own write and delete files in `[STAGE]/project/src`",
+        "this lets `git` read, write and delete files in `[STAGE]/project/src`",
+    ] {
+        assert!(run.stdout.contains(says), "{}", run.stdout);
+    }
 }
 
 #[test]
@@ -98,7 +116,7 @@ fn removing_a_root_can_widen_access() {
     let run = stage.run(["roots", "remove", "src"]);
     assert!(run.code == Some(2) && !may(&[]), "{}", run.stderr);
     let run = on_a_terminal(&stage, "roots remove src", "n\n");
-    assert!(run.stdout.contains("this lets every client write and delete files in ") && !may(&[]), "{}", run.stdout);
+    assert!(run.stdout.contains(SHARES_MORE) && !may(&[]), "{}", run.stdout);
     assert_eq!(stage.run(["roots", "remove", "src", "--yes"]).code, Some(0));
     assert!(may(&[]));
     // Removing it for one client leaves it shared with the others.

@@ -267,9 +267,11 @@ fn lines_can_be_pasted() {
     for command in commands {
         assert_eq!(bash(&command), arguments);
     }
-    for (row, server) in rows("wrapped ").iter().zip(told["files"][0]["servers"].as_array().unwrap()) {
+    let lines = rows("wrap with ");
+    assert_eq!(lines.len(), 2);
+    for (row, server) in lines.iter().zip(told["files"][0]["servers"].as_array().unwrap()) {
         let held: Vec<&str> =
-            server["wrapped"]["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
+            server["wrap_with"]["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
         assert_eq!(bash(row), held);
         assert!(held.ends_with(&arguments) && held.starts_with(&["wrap"]));
     }
@@ -285,7 +287,7 @@ fn a_project_names_nothing_in_a_line() {
         .unwrap()
         .iter()
         .flat_map(|file| file["servers"].as_array().unwrap())
-        .filter_map(|server| server["wrapped"]["args"].as_array())
+        .filter_map(|server| server["wrap_with"]["args"].as_array())
         .map(|words| words.iter().map(|word| word.as_str().unwrap()).collect::<Vec<_>>().join(" "))
         .collect();
     for line in ["wrap --as shared -- shared-server ", "wrap --as here -- here "] {

@@ -219,6 +219,19 @@ fn the_cache_is_listed_and_cleaned() {
     assert!(code == Some(1) && says.contains("kept name: a server runs from it"), "{says}");
     assert_eq!(client.text("read", json!({"path": "file.txt"})), "project");
     client.end();
+    // What cannot be removed is not in use.
+    let entry = shop.entry().unwrap();
+    fs::rename(entry.join("lock"), entry.join("moved")).unwrap();
+    fs::create_dir(entry.join("lock")).unwrap();
+    let (code, says, errors) = cache(&["clean"]);
+    assert_eq!((code, says.as_str()), (Some(2), ""), "{errors}");
+    assert!(errors.contains("` was not removed: "), "{errors}");
+    let (code, says, _) = cache(&["clean", "--json"]);
+    let says: Value = serde_json::from_str(&says).unwrap();
+    let count = |what: &str| says[what].as_array().unwrap().len();
+    assert_eq!((code, count("removed"), count("kept"), count("failed")), (Some(2), 0, 0, 1), "{says}");
+    fs::remove_dir(entry.join("lock")).unwrap();
+    fs::rename(entry.join("moved"), entry.join("lock")).unwrap();
     // Leftovers of earlier versions.
     let old = shop.scene.path("home/.cache/rootward/packages/npx-0123456789abcdef");
     fs::create_dir_all(old.join("npm")).unwrap();
