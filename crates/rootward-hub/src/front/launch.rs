@@ -167,7 +167,9 @@ impl Launch {
 
     /// Fails if no start can find the program, whatever the roots.
     pub fn find_program_ambient(&self) -> Result<(), StartError> {
-        let here = self.typed_in.clone().or_else(|| std::env::current_dir().ok());
+        // A plain name is looked up in `PATH`, wherever it was typed.
+        let typed_in = self.typed_in.clone().filter(|_| self.program.as_bytes().contains(&b'/'));
+        let here = typed_in.or_else(|| std::env::current_dir().ok());
         let here = here.unwrap_or_else(|| PathBuf::from("/"));
         Program::find_ambient(&self.program, std::env::var_os("PATH").as_deref(), &here)?;
         Ok(())
@@ -249,7 +251,10 @@ impl Launch {
             // No word of this command line is a path that somebody typed.
             return CommandLine { program, arguments, typed: None, directory: None, variables };
         }
-        if let Some(here) = here.filter(|here| here.is_absolute() && directory.as_deref() != Some(*here)) {
+        // SECURITY: a start looks up relative words in this process's working directory, where a program of the same
+        // name may lie (test: a_relative_command_is_looked_up_in_the_servers_own_directory)
+        let is_same = directory.as_deref() == here && self.typed_in.is_none();
+        if let Some(here) = here.filter(|here| here.is_absolute() && !is_same) {
             make_absolute_ambient(&mut program, &mut arguments, here);
         }
         let typed = Some(self.arguments.clone());

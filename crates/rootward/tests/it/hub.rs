@@ -109,6 +109,44 @@ fn a_server_called_filesystem_gets_its_directories_as_arguments() {
     assert_eq!(words("filesystem", told, &["--read-only"]), json!(["--read-only"]));
 }
 
+/// The hub starts in `outside`. What lies there has the same name, but was not meant.
+#[test]
+fn a_relative_command_is_looked_up_in_the_servers_own_directory() {
+    let scene = Scene::new();
+    let program = format!("#!/usr/bin/python3\n{}", include_str!("wrap/server.py"));
+    let place = |name: &str, text: &str| {
+        let file = scene.path(name);
+        std::fs::write(&file, text).unwrap();
+        std::fs::set_permissions(file, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    };
+    place("other/server", &program);
+    place("outside/only_here", &program);
+    let server = |command: &str, root: &str, sandbox: &str| {
+        let settings = json!({"roots": [scene.text(root) + ":ro"], "sandbox": sandbox});
+        let server =
+            json!({"command": command, "args": ["./a", "b"], "cwd": scene.path("other"), "rootward": settings});
+        json!({"mcpServers": {"a": server}})
+    };
+    let expect = json!([format!("{}/./a", scene.text("other")), "b"]);
+    for (round, root) in ["other", "project", "other", "project"].into_iter().enumerate() {
+        if round == 2 {
+            place("outside/server", "#!/bin/sh\necho decoy >&2\n");
+        }
+        for sandbox in ["auto", "off"] {
+            let config = server("./server", root, sandbox);
+            let run = hub(&scene, &config, &["--check"]).output().unwrap();
+            assert_eq!(run.status.code(), Some(0), "{root} {sandbox}: {run:?}");
+            let mut client = begin(&mut hub(&scene, &config, &[]), &[]);
+            let words: Value = serde_json::from_str(&client.text("a__words", json!({}))).unwrap();
+            assert_eq!(words, expect, "{root} {sandbox} {round}");
+            assert_eq!(client.text("a__where", json!({})), scene.text(root));
+            assert_eq!(client.end(), Some(0));
+            let run = hub(&scene, &server("./only_here", root, sandbox), &["--check"]).output().unwrap();
+            assert_eq!(run.status.code(), Some(2), "{root} {sandbox}: {run:?}");
+        }
+    }
+}
+
 /// In the hub's own ceiling, in a server's, and among a server's fixed roots.
 #[test]
 fn patterns_of_the_hub_are_followed() {
