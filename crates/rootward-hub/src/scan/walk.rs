@@ -550,7 +550,7 @@ impl Walk<'_> {
 }
 
 /// Refuses a key that a lenient parser takes for one of the protocol's.
-// SECURITY: Go's `encoding/json` ignores case in keys and uses the last value (test: every_method_is_looked_at)
+// SECURITY: Go's `encoding/json` ignores case in keys and uses the last value (test: every_method_is_scanned)
 fn refuse_but_for_case(key: &str, known: &[&str]) -> Result<(), ScanError> {
     match known.iter().find(|known| key != **known && is_same_but_for_case(key, known)) {
         Some(known) => Err(ScanError::AmbiguousKey((*known).to_owned())),
