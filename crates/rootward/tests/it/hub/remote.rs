@@ -189,7 +189,8 @@ fn the_address_of_a_remote_server_is_checked() {
     let url = format!("https://mcp.example.org/mcp?key={SECRET}");
     let (code, says) = check(json!({"url": url, "headers": headers}));
     assert_eq!(code, Some(0), "{says}");
-    for expect in ["far: https://mcp.example.org/mcp?key=…", "headers: Authorization", "paths in its calls are not checked"]
+    for expect in
+        ["far: https://mcp.example.org/mcp?key=…", "headers: Authorization", "paths in its calls are not checked"]
     {
         assert!(says.contains(expect), "{says}");
     }
