@@ -2,7 +2,7 @@
 //!
 //! # Layout
 //!
-//! - [`adopt`]: puts `rootward wrap` before the servers in other clients' config files, and removes it again.
+//! - [`adopt`]: puts `rootward wrap` before the servers in your clients' config files, and removes it again.
 //! - [`detect`]: finds what could be shared. It only suggests: a repository's content does not say what its user
 //!   wants.
 //! - [`choose`]: one list of found and saved directories to choose from, and what a choice changes.

@@ -84,11 +84,12 @@ impl DisjointRoots {
         // A bounded client gets the same sentence for a missing place inside its bound, so it must be true for that
         // case, too.
         let place = if *bounded { "existing place" } else { "place" };
-        let both =
-            format!("this client shares {client}, the operator allows {operator}, and these have no {place} in common");
-        let ignore = format!("set `{}=true` to use the operator's list alone", env::IGNORE_CLIENT);
+        let both = format!(
+            "this client shares {client}, the server is limited to {operator}, and these have no {place} in common"
+        );
+        let ignore = format!("set `{}=true` to use that limit alone", env::IGNORE_CLIENT);
         if *bounded {
-            return format!("{both}; share a directory that the operator allows, or {ignore}");
+            return format!("{both}; share a directory within that limit, or {ignore}");
         }
         format!("{both}; {ignore}, or `{}=replace` to use what the client shares", env::MODE)
     }

@@ -1,4 +1,4 @@
-//! `rootward adopt`: puts `rootward wrap` before the servers in other clients' config files, or replaces them with
+//! `rootward adopt`: puts `rootward wrap` before the servers in your clients' config files, or replaces them with
 //! one `rootward hub`, and undoes it.
 
 mod another;
@@ -31,7 +31,7 @@ use self::trying::Tried;
 use crate::Outcome;
 use crate::message::{self, Hinted};
 
-/// Put `rootward wrap` before the servers in other clients' config files, or replace them with one `rootward hub`
+/// Put `rootward wrap` before the servers in your clients' config files, or replace them with one `rootward hub`
 ///
 /// Finds the config files of Claude Code, Claude Desktop, Cursor, VS Code, Codex, Gemini CLI, opencode, Windsurf and
 /// Zed: your own and those of the project in the working directory. Shows the change, asks, and replaces each file
@@ -134,7 +134,9 @@ impl Adopt {
             for file in gathering::looked_at(&target, &desk) {
                 message::line(&format!("  {}", desk.shown(&file)));
             }
-            message::hints(&["name one: `rootward adopt FILE`".to_owned()]);
+            message::hints(&[
+                "if your client keeps its servers in another file, name it: `rootward adopt FILE`".to_owned()
+            ]);
             return Ok(Outcome::Denied);
         }
         let servers = gathered.to_adopt();

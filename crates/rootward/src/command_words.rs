@@ -34,7 +34,7 @@ pub(crate) fn arranged_ambient(words: impl IntoIterator<Item = OsString>) -> Res
 /// The error if no command was given at all.
 pub(crate) fn no_command(verb: Verb) -> anyhow::Error {
     let hint = format!("`rootward {} [--root DIR]… COMMAND`", verb.name());
-    Hinted { says: "no command was named".to_owned(), hint }.into()
+    Hinted { says: "no command given".to_owned(), hint }.into()
 }
 
 /// A verb that starts a command.

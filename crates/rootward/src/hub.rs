@@ -42,7 +42,7 @@ use reloading::{Reloading, Stamp};
 /// The configuration in the settings directory.
 const FILE: &str = "mcp.json";
 
-/// Run many MCP servers behind one, each confined to the roots
+/// Run many MCP servers behind one endpoint, each confined to the roots
 ///
 /// The servers are those of a file that you may already have: `mcpServers` of Claude Desktop, Claude Code or Cursor,
 /// or `servers` of VS Code. Each server starts when it is needed, in the client's roots. Their tools, prompts and

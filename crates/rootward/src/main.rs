@@ -97,14 +97,14 @@ fn after_long_help() -> String {
 #[derive(Subcommand)]
 #[command(defer = true)]
 enum Verb {
-    /// Put `rootward wrap` before the servers in other clients' config files, or replace them with one `rootward
+    /// Put `rootward wrap` before the servers in your clients' config files, or replace them with one `rootward
     /// hub`
     #[cfg(feature = "adopt")]
     Adopt(adopt::Adopt),
     /// Run an MCP server confined to the roots
     #[cfg(feature = "wrap")]
     Wrap(wrap::Wrap),
-    /// Run many MCP servers behind one, each confined to the roots
+    /// Run many MCP servers behind one endpoint, each confined to the roots
     #[cfg(feature = "wrap")]
     Hub(hub::Hub),
     /// Connect to a remote MCP server, on standard input and output

@@ -1,4 +1,4 @@
-//! Puts `rootward wrap` before the servers in other clients' config files, or replaces them with one `rootward hub`,
+//! Puts `rootward wrap` before the servers in your clients' config files, or replaces them with one `rootward hub`,
 //! and undoes it.
 //!
 //! A file is edited in place: only the words of a server's command change, or servers are replaced by the entry of a

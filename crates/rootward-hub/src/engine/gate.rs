@@ -258,10 +258,20 @@ impl Session {
             Some(map) => Some(format!("give the whole path as this server sees it; there, {map}")),
             // A refusal by the client's own sandbox does not depend on how the string is classified.
             None if matches!(refused.denial.cause(), Cause::OwnRules(_)) => None,
+            // Without roots the server can do nothing, whatever its arguments are.
+            None if refused.denial.code() == Code::NoRoots => None,
             None => if_no_path(call.tool, finding, rules.treated_by),
         };
         let judgement = self.refused(id, call, &refused.denial, hint.as_deref());
-        let mut says = operators_words(&requester(call.method, call.tool), finding, refused);
+        let requester = requester(call.method, call.tool);
+        let mut says = match self.published().filter(|_| refused.denial.code() == Code::NoRoots) {
+            // The client's sentence says why, and what to do.
+            Some(roots) => {
+                let key = Shown::new(&*finding.key);
+                format!("{requester}, `{key}`: {}", roots.refusal(&refused.denial).sentence())
+            }
+            None => operators_words(&requester, finding, refused),
+        };
         if let Some(hint) = hint {
             says = format!("{says}; {hint}");
         }

@@ -251,8 +251,8 @@ fn a_refusal_for_disjoint_lists_names_both_and_the_settings() {
     assert_eq!(
         stage.refusal(),
         format!(
-            "path `/x` is refused: this client shares `{}`, the operator allows `{}`, and these have no place in common; set \
-             `ROOTWARD_IGNORE_CLIENT=true` to use the operator's list alone, or `ROOTWARD_MODE=replace` to use what the client shares",
+            "path `/x` is refused: this client shares `{}`, the server is limited to `{}`, and these have no place in common; set \
+             `ROOTWARD_IGNORE_CLIENT=true` to use that limit alone, or `ROOTWARD_MODE=replace` to use what the client shares",
             stage.place("b").display(),
             stage.place("a").display(),
         )

@@ -57,6 +57,9 @@ fn says(server: &Listed) -> String {
         if !recipe.appended.is_empty() {
             notes.push(format!("it adds `{}`", recipe.appended.join(" ")));
         }
+        if !recipe.directories.is_empty() {
+            notes.push(format!("limited to what the client shares within `{}`", recipe.directories.join("`, `")));
+        }
     }
     let says = match &server.planned.verdict {
         _ if server.another => "skipped: it calls a program `rootward` that is not this one".to_owned(),

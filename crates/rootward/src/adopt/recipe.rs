@@ -13,6 +13,8 @@ pub(super) struct Used {
     pub(super) name: String,
     /// The options that it adds to the end.
     pub(super) appended: Vec<String>,
+    /// The directories in the command, which limit the server whatever the client shares.
+    pub(super) directories: Vec<String>,
 }
 
 /// The recipe of a command.
@@ -23,5 +25,8 @@ pub(super) fn recipe_of_ambient(line: &ConfiguredCommand, desk: &Desk) -> Option
     let exists = |place: &std::path::Path| follow_ambient(place).is_some_and(|followed| followed.exists);
     let appended = found.appended(&arguments, LaunchFacts { is_set: &is_set, exists: &exists });
     let appended = appended.iter().map(|word| Shown::new(word).to_string()).collect();
-    Some(Used { name: found.recipe.name, appended })
+    let server = found.file_server(&arguments);
+    let directories = server.iter().flat_map(|server| server.directories(&arguments));
+    let directories = directories.map(|directory| Shown::new(directory).to_string()).collect();
+    Some(Used { name: found.recipe.name, appended, directories })
 }

@@ -126,7 +126,7 @@ pub(super) fn remarks(detection: &Detection, limits: &Limits, ground: &Ground) {
     if detection.suggestions.is_empty() {
         message::line("nothing found that could be shared");
         hints
-            .push("directories that ignore files name are skipped; any directory can be shared by its path".to_owned());
+            .push("directories listed in `.gitignore` and similar files are skipped; share any directory with `rootward roots add DIR`".to_owned());
     }
     hints.dedup();
     message::hints(&hints);

@@ -57,7 +57,7 @@ impl Pick {
         // (test: without_a_terminal_nothing_is_picked)
         if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
             return Err(Hinted {
-                says: "there is no terminal to choose on".to_owned(),
+                says: "this needs a terminal".to_owned(),
                 hint: "`rootward roots detect` lists what could be shared, `rootward roots add DIR --yes` shares it"
                     .to_owned(),
             }

@@ -39,7 +39,7 @@ pub(crate) fn not_started(program: &OsStr, error: StartError) -> anyhow::Error {
             } else if typed.contains('/') {
                 "the path is looked up from the working directory"
             } else {
-                "`PATH` does not contain it; for a shell builtin use `-- sh -c '…'`"
+                "check the spelling, or give the full path; for a shell builtin use `-- sh -c '…'`"
             };
             hinted(error.to_string(), hint)
         }

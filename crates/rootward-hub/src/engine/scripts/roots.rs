@@ -249,3 +249,23 @@ fn a_server_with_the_same_first_root_is_notified() {
     play.child(2, &json!({"id": "r", "method": "roots/list"}));
     assert_eq!(play.given(2)[0]["result"]["roots"].as_array().unwrap().len(), 2);
 }
+
+/// The operator reads the same reason as the client. A hint about the argument would not help.
+#[test]
+fn a_refusal_without_roots_names_the_reason_and_not_the_argument() {
+    let mut play = Play::new(Change::NewChild, Ceiling::Project);
+    play.begin(Client::WithRoots);
+    play.share(&["other"]);
+    let serving = play.serving();
+    play.read(1, "other/file.txt");
+    play.list_tools(serving);
+    play.pass(1000);
+    let heard = play.heard();
+    assert_eq!(code(&heard, 1), Some(&json!("no_roots")), "{heard:?}");
+    let refused = heard.iter().find(|message| message["id"] == 1).unwrap();
+    assert_eq!(refused["result"]["structuredContent"]["hint"], Value::Null, "{refused}");
+    let said = play.said().concat();
+    let (shares, limit) = (play.path("other"), play.path("project"));
+    assert!(said.contains(&format!("this client shares `{shares}`, the server is limited to `{limit}`")), "{said}");
+    assert!(!said.contains("--treat"), "{said}");
+}

@@ -157,6 +157,20 @@ fn what_a_recipe_adds_to_a_command_is_shown() {
 }
 
 #[test]
+fn the_directories_in_a_file_servers_arguments_are_named_as_its_limit() {
+    let package = r#""-y", "@modelcontextprotocol/server-filesystem""#;
+    let text = |arguments: &str| {
+        let servers = format!(r#"{{"a": {{"command": "npx", "args": [{package}{arguments}]}}}}"#);
+        stage_with(&format!(r#"{{"mcpServers": {servers}}}"#)).run(["adopt", "cursor"]).stdout
+    };
+    let limit = "recipe `filesystem`; limited to what the client shares within `/srv/a`, `/srv/b`)";
+    let told = text(r#", "/srv/a", "/srv/b""#);
+    assert!(told.contains(limit), "{told}");
+    let told = text("");
+    assert!(told.contains("(recipe `filesystem`)"), "{told}");
+}
+
+#[test]
 fn nothing_is_changed_without_a_yes() {
     let stage = stage();
     let before = texts(&stage);

@@ -123,7 +123,7 @@ fn without_a_terminal_nothing_is_picked() {
     let keys = fs::File::open(stage.path("keys")).unwrap();
     let run: Run = command(&stage, &[]).stdin(keys).stderr(Stdio::piped()).output().unwrap().into();
     assert_eq!(run.code, Some(2));
-    let expect = "error: there is no terminal to choose on\n\nhint: `rootward roots detect` lists what could be shared, \
+    let expect = "error: this needs a terminal\n\nhint: `rootward roots detect` lists what could be shared, \
                   `rootward roots add DIR --yes` shares it\n";
     assert_eq!(run.stderr, expect);
     assert_untouched(&stage);
