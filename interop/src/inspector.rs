@@ -218,7 +218,7 @@ impl Stage {
             }
         };
         let settings = self.settings(root, server, entry)?.display().to_string();
-        Ok(["--config", &settings, "--server", "held"].map(str::to_owned).to_vec())
+        Ok(["--config", &settings, "--server", "rootward"].map(str::to_owned).to_vec())
     }
 
     /// Writes the Inspector's settings file, in which this directory is shared.
@@ -228,7 +228,7 @@ impl Stage {
             Roots::OfOperator => json!([]),
         };
         let settings = self.directory.path().join("settings.json");
-        fs::write(&settings, json!({"mcpServers": {"held": entry}}).to_string())?;
+        fs::write(&settings, json!({"mcpServers": {"rootward": entry}}).to_string())?;
         Ok(settings)
     }
 }

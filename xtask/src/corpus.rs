@@ -152,7 +152,7 @@ pub(crate) fn run(top: &Path, folder: &Path) -> Result<String> {
     println!("\n{}", table::lay_out(&rows));
     if !complaints.is_empty() {
         let first = complaints.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join("\n  ");
-        bail!("{} faults, the first are\n\n  {first}", complaints.len());
+        bail!("faults: {}\n\n  {first}", complaints.len());
     }
     Ok(format!("{} runs without a fault", RUNS.len()))
 }

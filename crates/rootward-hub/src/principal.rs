@@ -41,7 +41,7 @@ impl From<String> for Party {
 impl Party {
     /// The root sources for this party. A principal gets nothing outside its ceiling and nothing that the user saved
     /// for local clients.
-    pub(crate) fn held(&self, given: &Arc<Given>) -> Arc<Given> {
+    pub(crate) fn limited(&self, given: &Arc<Given>) -> Arc<Given> {
         let Some(principal) = &self.principal else { return Arc::clone(given) };
         let ceiling = &given.sources.ceiling;
         let ceiling = if ceiling.names_any() { ceiling } else { &principal.ceiling };

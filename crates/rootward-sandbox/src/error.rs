@@ -63,13 +63,13 @@ pub enum ConfinementError {
     #[error("the limit of open files cannot be raised")]
     OpenFiles(#[source] io::Error),
     /// There are rules that the kernel cannot enforce.
-    #[error("{}", held(.0))]
+    #[error("{}", refusal(.0))]
     Unenforced(Vec<Unenforced>),
 }
 
-fn held(unenforced: &[Unenforced]) -> String {
-    let told: Vec<String> = unenforced.iter().map(ToString::to_string).collect();
-    format!("the kernel cannot enforce its rules: {}", told.join("; "))
+fn refusal(unenforced: &[Unenforced]) -> String {
+    let rules: Vec<String> = unenforced.iter().map(ToString::to_string).collect();
+    format!("the kernel cannot enforce its rules: {}", rules.join("; "))
 }
 
 /// What the kernel lacks.

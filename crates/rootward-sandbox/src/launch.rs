@@ -15,7 +15,7 @@ use crate::error::StartError;
 use crate::launcher::{self, Failure, Ready};
 use crate::open_files::RaisedLimit;
 use crate::options::UnixSockets;
-use crate::orders::{OpenPlace, Orders, Told, UnixOrders, VERB, bytes, text};
+use crate::orders::{LauncherReport, OpenPlace, Orders, UnixOrders, VERB, bytes, text};
 use crate::own_proc;
 use crate::package::Lock;
 use crate::places::Rule;
@@ -112,7 +112,9 @@ impl Refused {
         match self.socket {
             Some(kind) if kind.is_never() => None,
             Some(_) => Some(PermittingFlag::WithPath("--allow-socket")),
-            None if self.access == "read" && own_proc::is_told(&self.path) => Some(PermittingFlag::Alone("--own-proc")),
+            None if self.access == "read" && own_proc::is_reported(&self.path) => {
+                Some(PermittingFlag::Alone("--own-proc"))
+            }
             // A rule for one process's directory would be useless for other processes, and end with it.
             None if own_proc::is_of_process(&self.path) => None,
             None if self.access == "write" => Some(PermittingFlag::WithPath("--allow-write")),
@@ -261,13 +263,13 @@ impl Handshake {
         // Not earlier: closing them takes time that the launcher can use.
         drop(self.handles);
         match told {
-            Some(Told::Confined { process }) => {
+            Some(LauncherReport::Confined { process }) => {
                 self.private.hand_over();
                 let line = Lifeline::of(self.enforcement, process.try_into().ok(), self.lifeline, report);
                 Ok(Lifeline { _lock: self.lock, ..line })
             }
-            Some(Told::Failed { step, reason }) => Err(StartError::Step { step, reason }),
-            Some(Told::Refused { .. }) | None => Err(StartError::Silent),
+            Some(LauncherReport::Failed { step, reason }) => Err(StartError::Step { step, reason }),
+            Some(LauncherReport::Refused { .. }) | None => Err(StartError::Silent),
         }
     }
 }
@@ -332,14 +334,14 @@ pub enum MoreReports {
     Never,
 }
 
-fn refused(told: Told) -> Option<Refused> {
+fn refused(told: LauncherReport) -> Option<Refused> {
     match told {
-        Told::Refused { path, access, socket } => Some(Refused { path: text(&path).into(), access, socket }),
-        Told::Confined { .. } | Told::Failed { .. } => None,
+        LauncherReport::Refused { path, access, socket } => Some(Refused { path: text(&path).into(), access, socket }),
+        LauncherReport::Confined { .. } | LauncherReport::Failed { .. } => None,
     }
 }
 
-fn next(report: &mut impl BufRead) -> Option<Told> {
+fn next(report: &mut impl BufRead) -> Option<LauncherReport> {
     let mut line = Vec::new();
     report.read_until(b'\n', &mut line).ok()?;
     serde_json::from_slice(&line).ok()

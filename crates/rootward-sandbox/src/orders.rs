@@ -77,7 +77,7 @@ pub(crate) struct Orders {
 /// One line from the launcher.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Told {
+pub(crate) enum LauncherReport {
     /// Everything is enforced and the command runs.
     Confined {
         /// Its process id.

@@ -88,7 +88,7 @@ impl OwnEntry {
     }
 
     /// The form used in reports: the same for every process and thread.
-    pub(crate) fn told(self) -> PathBuf {
+    pub(crate) fn reported(self) -> PathBuf {
         match self {
             OwnEntry::Top => "/proc".into(),
             OwnEntry::Entry { what: What::File(name) | What::Directory(name) | What::OfThread(_, name), .. } => {
@@ -109,7 +109,7 @@ pub(crate) fn is_by_self(path: &[u8]) -> bool {
 }
 
 /// Whether this is the reported form of an entry on the lists.
-pub(crate) fn is_told(path: &Path) -> bool {
+pub(crate) fn is_reported(path: &Path) -> bool {
     let name = path.strip_prefix(SELF).ok().and_then(Path::to_str);
     path == Path::new("/proc") || name.is_some_and(|name| FILES.contains(&name) || DIRECTORIES.contains(&name))
 }
@@ -198,11 +198,11 @@ mod tests {
     #[test]
     fn the_reported_form_is_recognized() {
         for path in ["self/maps", "10/fd", "self/task/11/stat", "thread-self/stat", ""] {
-            let told = OwnEntry::read(&components(path.as_bytes())).unwrap().told();
-            assert!(is_told(&told), "{path}");
+            let told = OwnEntry::read(&components(path.as_bytes())).unwrap().reported();
+            assert!(is_reported(&told), "{path}");
         }
         for other in ["/proc/self/mem", "/proc/10/maps", "/proc/self", "/proc/meminfo", "/maps"] {
-            assert!(!is_told(Path::new(other)), "{other}");
+            assert!(!is_reported(Path::new(other)), "{other}");
         }
         for (path, expect) in [("/proc/self/mem", true), ("/proc/10", true), ("/proc/meminfo", false), ("/proc", false)]
         {

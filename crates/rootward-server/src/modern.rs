@@ -187,7 +187,7 @@ pub(crate) async fn known_of(
 ) -> Option<Roots> {
     let support = wire::support(context.client_capabilities().as_ref());
     let mut owner = SessionGuard::of_request(Arc::clone(&ground.terms), given, support);
-    if let Some(placing) = owner.told(Duration::ZERO, said) {
+    if let Some(placing) = owner.list_of_request(Duration::ZERO, said) {
         let placed = tokio::task::spawn_blocking(|| placing.run_ambient()).await.ok()?;
         owner.placed(Duration::ZERO, placed);
         let published = owner.published();

@@ -192,7 +192,7 @@ impl Roots {
         access: Access,
         decision: Result<Grant, Denial>,
     ) -> Result<Grant, Denial> {
-        let decision = decision.map_err(|denial| self.published.told(denial));
+        let decision = decision.map_err(|denial| self.published.explained(denial));
         if self.ground.settings.audit.is_none() {
             return decision;
         }

@@ -79,7 +79,7 @@ pub(crate) fn in_one_line(failure: &anyhow::Error) -> String {
     format!("{}{}", told(failure), hint.unwrap_or_default())
 }
 
-/// Whether it failed because nobody reads the output any more.
+/// Whether it failed because nobody reads the output now.
 pub(crate) fn reader_left(failure: &anyhow::Error) -> bool {
     failure.chain().any(|cause| system_kind(cause) == Some(ErrorKind::BrokenPipe))
 }

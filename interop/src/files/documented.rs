@@ -20,7 +20,7 @@ const NOT_SHOWN: [&str; 7] = [
     "`directory_tree` shows at most 250,000 entries, `search_files` 10,000, the lists 50,000. The last two add a `note` if there are more.",
     // The superuser, who may run this, can list every directory.
     "`directory_tree` shows an unreadable directory as empty. In the reference the call fails.",
-    // Of what happens meanwhile, and of what is not written, an answer says nothing.
+    // An answer does not show what happens in between, or what is not written.
     "Several files are read one after the other.",
     "nothing is written if nothing changes, or if another program changed the file meanwhile",
     "the destination is never replaced, even if it appears meanwhile",

@@ -80,7 +80,7 @@ pub(crate) fn run(top: &Path, form: Form, parts: &[&str]) -> Result<String> {
     let build = Call::cargo("build -p rootward --bin rootward");
     let ten = cases.iter().any(|case| case.servers == Servers::Ten);
     let ten = if ten { Some(supplies::run(top, Form::Long, &[], build)?) } else { None };
-    let conversations = if form == Form::Long { Conversations::Held } else { Conversations::LeftOut };
+    let conversations = if form == Form::Long { Conversations::Run } else { Conversations::Skipped };
     let mut outcomes = all_at_once(&cases, AT_ONCE, |case| {
         let Some((_, programs)) = installed.iter().find(|(name, _)| *name == case.client.host.name) else {
             bail!("it was not installed");
@@ -99,7 +99,7 @@ fn carry_out(
     conversations: Conversations,
 ) -> Result<()> {
     let directory = tempfile::Builder::new().prefix("adopt-").tempdir()?;
-    let mut order = json!({"client": case.client.name, "conversations": conversations == Conversations::Held});
+    let mut order = json!({"client": case.client.name, "conversations": conversations == Conversations::Run});
     let mut variables: Vec<(&str, OsString)> = Vec::new();
     match (case.servers, ten) {
         (Servers::Few, _) => {
@@ -126,7 +126,7 @@ pub(crate) fn run_inside(order: &str) -> Result<()> {
         let client = CLIENTS.iter().find(|client| order["client"] == client.name);
         let client = client.with_context(|| format!("there is no client `{}`", order["client"]))?;
         let programs = Programs::from_json(&order["programs"])?;
-        let conversations = if order["conversations"] == true { Conversations::Held } else { Conversations::LeftOut };
+        let conversations = if order["conversations"] == true { Conversations::Run } else { Conversations::Skipped };
         let outcome = if order["ten"].is_null() {
             let few = Few::from_json(&order["few"])?;
             session::with_few(client, &programs, directory, &few, conversations)

@@ -1,6 +1,6 @@
 //! A proxy between a host and a server over HTTP that forwards everything and records it.
 //!
-//! It can also make the server look like one that knows only the legacy era, to see what a host that tries the modern era first does then.
+//! It can also make the server look legacy, to see what a host does that tries the modern era first.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};

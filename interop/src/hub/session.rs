@@ -144,8 +144,8 @@ fn judge_roots(said: &Value, root: &str) -> Result<()> {
         let has_none_yet = server["name"] == "fetch" && server["roots"].is_null();
         ensure!(has_none_yet || server["roots"] == json!([root]), "wrong roots of {server}");
         ensure!(server["state"] == "running", "not running: {server}");
-        let held = server["confinement"].as_str().is_some_and(|held| held.contains("the kernel"));
-        ensure!(held, "not confined by the kernel: {server}");
+        let is_confined = server["confinement"].as_str().is_some_and(|how| how.contains("the kernel"));
+        ensure!(is_confined, "not confined by the kernel: {server}");
     }
     Ok(())
 }
@@ -195,9 +195,9 @@ mod tests {
 
     #[test]
     fn each_server_must_have_the_root_and_be_confined() {
-        let server = |name: &str, root: &str, held: &str| json!({"name": name, "roots": [root], "state": "running", "confinement": held});
-        let said = |root: &str, held: &str| {
-            let servers = SERVERS.map(|(name, _)| server(name, root, held));
+        let server = |name: &str, root: &str, confinement: &str| json!({"name": name, "roots": [root], "state": "running", "confinement": confinement});
+        let said = |root: &str, confinement: &str| {
+            let servers = SERVERS.map(|(name, _)| server(name, root, confinement));
             json!({"data": {"filePaths": ["/p"], "roots": [{"uri": "file:///p"}], "servers": servers}})
         };
         let roots = Expect::Roots("/p".to_owned());

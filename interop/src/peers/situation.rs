@@ -21,8 +21,8 @@ pub(crate) enum Asked {
         legacy: u64,
         modern: u64,
     },
-    /// At least once. A request for roots that fails is repeated, how often depends on the clock; and invalid arguments may be refused
-    /// before roots are requested.
+    /// At least once. A failed request for roots is repeated, and how often depends on the clock. Invalid arguments may
+    /// be refused before roots are requested.
     Some,
 }
 

@@ -7,10 +7,10 @@ use super::{File, Finding, Repository};
 /// The pages that name files of the repository in backticks.
 const PAGES: [&str; 3] = ["ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"];
 
-/// The ends of names that only this repository's files and directories have in these pages.
+/// Endings that only names of this repository's files and directories have in these pages.
 const ENDS: [&str; 3] = [".rs", ".md", "/"];
 
-/// Every file or directory of the repository that a page names exists.
+/// A page may name only files and directories that exist.
 pub(super) fn names_files_that_exist(repository: &Repository) -> Vec<Finding> {
     let places = places(repository);
     let pages = repository.files.iter().filter(|file| PAGES.contains(&&*file.path));
@@ -29,7 +29,7 @@ fn findings_in(page: &File, places: &[Place<'_>]) -> Vec<Finding> {
         let names = line.split('`').skip(1).step_by(2).filter(|name| looks_like_ours(name, places));
         let names: Vec<&str> = names.collect();
         let missing = names.iter().filter(|name| !places.iter().any(|place| place.is_meant_by(name, &section)));
-        findings.extend(missing.map(|name| page.finding(number, format!("there is no file `{name}` here"))));
+        findings.extend(missing.map(|name| page.finding(number, format!("there is no file or directory `{name}`"))));
         if line.starts_with('#') {
             section = names;
         }
@@ -65,8 +65,8 @@ fn places(repository: &Repository) -> Vec<Place<'_>> {
 }
 
 impl Place<'_> {
-    /// Whether `name` is this place: its full name, or the end of its path if it lies in one of the section's
-    /// directories or the section is about none.
+    /// Whether `name` means this place: a full name of it, or the end of its path. The end counts only below the
+    /// directories in the section's heading, if it names any.
     fn is_meant_by(&self, name: &str, section: &[&str]) -> bool {
         let name = name.trim_end_matches('/');
         let in_full = [Some(self.path), self.in_crate, self.short.as_deref()];
@@ -80,7 +80,7 @@ fn is_below(path: &str, directory: &str) -> bool {
     path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// Whether a name in backticks is meant as a place in this repository.
+/// Whether a name in backticks looks like a path of this repository.
 fn looks_like_ours(name: &str, places: &[Place<'_>]) -> bool {
     let is_relative = name.starts_with(|first: char| first.is_ascii_alphanumeric());
     let is_path = name.chars().all(|c| c.is_ascii_alphanumeric() || "._-/".contains(c)) && !name.ends_with('-');
@@ -101,7 +101,7 @@ mod tests {
             ("xtask/src/check.rs", ""),
         ];
         let repository = Repository::of(&[&known[..], &[("ARCHITECTURE.md", text)]].concat());
-        let says: Vec<String> = missing.iter().map(|name| format!("there is no file `{name}` here")).collect();
+        let says: Vec<String> = missing.iter().map(|name| format!("there is no file or directory `{name}`")).collect();
         let found = names_files_that_exist(&repository).into_iter().map(|finding| finding.says);
         assert_eq!(found.collect::<Vec<_>>(), says, "{text}");
     }

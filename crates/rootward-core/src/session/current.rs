@@ -212,7 +212,7 @@ pub(super) fn decide(
         (_, State::Empty, _) if named == Named::Once => (Why::Revoked, RootSet::default()),
         (_, State::Failed, _) if named == Named::Once => (Why::Lost, RootSet::default()),
         (Follow::Strict, State::Unsupported | State::Empty | State::Failed, _) => (Why::Strict, RootSet::default()),
-        (Follow::Client, State::Unsupported | State::Empty | State::Failed, _) => stand_in(policy.no_roots, sources),
+        (Follow::Client, State::Unsupported | State::Empty | State::Failed, _) => replacement(policy.no_roots, sources),
         (_, State::Pending | State::Ready | State::Unusable | State::Ignored, _) => (Why::Unheard, RootSet::default()),
     };
     let (why, roots) = match &sources.bound {
@@ -256,7 +256,7 @@ fn by_mode(mode: Mode, client: &RootSet, ceiling: &RootSet) -> (Why, RootSet) {
 
 /// The replacement for a client that names no roots: the first source that named any. If all roots of that source are
 /// gone, the next source is still not used.
-fn stand_in(no_roots: NoRoots, sources: &Sources) -> (Why, RootSet) {
+fn replacement(no_roots: NoRoots, sources: &Sources) -> (Why, RootSet) {
     let line = [(Why::Ceiling, &sources.ceiling), (Why::Saved, &sources.saved), (Why::Fallback, &sources.fallback)];
     match line.into_iter().find(|(_, roots)| roots.names_any()) {
         Some((why, roots)) => (why, roots.clone()),

@@ -100,7 +100,7 @@ impl fmt::Display for Told<'_> {
                     Unreached::TimedOut => f.write_str("it did not accept the connection in time"),
                     Unreached::Tls(why) => write!(
                         f,
-                        "TLS failed ({why}); if your own authority signed its certificate, name that authority's file in `SSL_CERT_FILE`"
+                        "TLS failed ({why}); if its certificate was signed by your own authority, name the file with that authority's certificate in `SSL_CERT_FILE`"
                     ),
                     Unreached::Other(why) => f.write_str(why),
                 }

@@ -72,7 +72,7 @@ impl Session {
         headers
     }
 
-    /// The server no longer knows the session, so it cannot be used any more.
+    /// The server no longer knows the session, so the session is useless.
     pub(super) fn lose(&self) {
         self.gone.send_replace(true);
     }

@@ -75,7 +75,7 @@ impl Session {
                 self.record_undecided(way.link, &call, Code::InvalidPath);
                 Judgement::Refused(id.map(|id| malformed(id, method, &error)))
             }
-            Ok(Some(verdict)) if verdict.findings.is_empty() => match self.stands(&call, way) {
+            Ok(Some(verdict)) if verdict.findings.is_empty() => match self.turn_without_paths(&call, way) {
                 Turn::GoOn => Judgement::Pass,
                 Turn::Wait { .. } => self.wait_or_give_up(id, &call, way),
                 Turn::Overdue => self.pending(id, &call, way.link),
@@ -133,7 +133,7 @@ impl Session {
 
     /// What a message without paths does now. Even without a path, a call acts in the server's directories; a message
     /// that only the protocol uses never waits.
-    fn stands(&mut self, call: &Call<'_>, way: &mut Way) -> Turn {
+    fn turn_without_paths(&mut self, call: &Call<'_>, way: &mut Way) -> Turn {
         if !acts(call.method) {
             return Turn::GoOn;
         }
@@ -333,7 +333,7 @@ fn event(finding: &Finding, occasion: Occasion<'_>, roots: &Published) -> AuditE
     AuditEvent {
         resolved: resolved.map(shown),
         decision: if denial.is_some() { Decision::Deny } else { Decision::Allow },
-        code: denial.map(|denial| roots.told(denial.clone()).code()),
+        code: denial.map(|denial| roots.explained(denial.clone()).code()),
         root: root.map(shown),
         ..occasion.event(Shown::new(&*finding.path).to_string(), finding.need.access)
     }

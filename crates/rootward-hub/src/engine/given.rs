@@ -17,7 +17,7 @@ pub trait SourceWatcher: fmt::Debug {
 impl Session {
     /// The operator's or user's roots or restrictions have changed.
     pub(super) fn take_given(&mut self, given: &Arc<Given>) {
-        let given = &self.party.held(given);
+        let given = &self.party.limited(given);
         self.given = Arc::clone(given);
         self.report(|roots, now| roots.given(now, given));
         // SECURITY: a waiting request is checked against the sources at the time it is forwarded

@@ -229,7 +229,7 @@ impl Session {
         let params = params.ok_or("the params cannot be read")?;
         let (terms, given) = (Arc::clone(&self.terms), Arc::clone(&self.given));
         let mut roots = SessionGuard::of_request(terms, given, request.support());
-        let placing = if round.said.goes_on() { None } else { roots.told(self.now, round.said.clone()) };
+        let placing = if round.said.goes_on() { None } else { roots.list_of_request(self.now, round.said.clone()) };
         let is_placing = placing.is_some();
         if let Some(placing) = placing {
             self.push(Effect::Place(Place::Request(self.id, number), placing));

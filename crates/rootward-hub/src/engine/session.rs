@@ -207,7 +207,7 @@ impl Session {
         Session {
             id,
             terms,
-            given: party.held(&given),
+            given: party.limited(&given),
             party,
             client: Client::Silent,
             fingerprint: None,
@@ -322,7 +322,7 @@ impl Session {
     /// Like `release`, for one message and those that wait only because of it.
     fn release_one(&mut self, message: MessageNumber) {
         let Some(position) = self.waiting.iter().position(|waiting| waiting.way.number == message) else {
-            // It was cancelled, so those behind it need not wait any more.
+            // It was cancelled, so those behind it no longer have to wait.
             if self.waiting.iter().any(|waiting| waiting.way.behind) {
                 self.release();
             }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::fetching::Coming;
+use super::fetching::PendingFetch;
 use super::launch::{Knowledge, Launch};
 use super::memory_file::MemoryFile;
 use crate::engine::{ChildId, ServerId};
@@ -21,7 +21,7 @@ pub(crate) struct Backing {
     /// What the first start found out about the command.
     pub(super) knowledge: Knowledge,
     /// The package that starts are waiting for.
-    pub(super) coming: Option<Coming>,
+    pub(super) coming: Option<PendingFetch>,
     /// Whether its memory has to be written.
     pub(super) to_keep: bool,
     /// When it was last written.

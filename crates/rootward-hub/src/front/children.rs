@@ -9,7 +9,7 @@ use rootward_sandbox::{PermittingFlag, Refused, StartError, Trace};
 
 use super::backing::Backing;
 use super::errors::drain_errors;
-use super::fetching::Coming;
+use super::fetching::PendingFetch;
 use super::launch::{Start, hope};
 use super::middle::Middle;
 use super::pipe::{Read, do_not_block, read, widen};
@@ -38,7 +38,7 @@ impl<M: Middle> Serving<'_, M> {
         match backing.launch.start_ambient(guard, (purpose, trace), &mut backing.knowledge) {
             // All starts of a server need the same package.
             Ok(Start::AfterFetch(supply)) => {
-                backing.coming.get_or_insert_with(|| Coming::new(supply)).add(number, guard.clone(), purpose);
+                backing.coming.get_or_insert_with(|| PendingFetch::new(supply)).add(number, guard.clone(), purpose);
             }
             Ok(Start::Done(started)) => {
                 widen(&started.output);

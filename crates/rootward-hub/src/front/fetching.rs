@@ -12,14 +12,14 @@ use crate::engine::{ChildId, Purpose, ServerId};
 
 /// A package that is being fetched, and the starts that wait for it.
 #[derive(Debug)]
-pub(super) struct Coming {
+pub(super) struct PendingFetch {
     supply: Box<Supply>,
     waiting: Vec<(ChildId, Guard, Purpose)>,
 }
 
-impl Coming {
-    pub(super) fn new(supply: Box<Supply>) -> Coming {
-        Coming { supply, waiting: Vec::new() }
+impl PendingFetch {
+    pub(super) fn new(supply: Box<Supply>) -> PendingFetch {
+        PendingFetch { supply, waiting: Vec::new() }
     }
 
     /// Queues a start until the package has arrived.

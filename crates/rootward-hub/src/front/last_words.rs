@@ -115,7 +115,8 @@ impl Ended<'_> {
                 }
                 Some(PermittingFlag::Alone(flag)) => {
                     format!(
-                        "its processes {to} `{path}`, which only the first may (`rootward wrap {flag}` permits all)"
+                        "one of its child processes tried to {to} `{path}`, which only the first process may (`rootward wrap \
+                         {flag}` allows it for all)"
                     )
                 }
                 None => format!("it was not allowed to {to} `{path}`"),
@@ -189,7 +190,7 @@ mod tests {
             guard: &guard,
         };
         let says = ended.failure().says;
-        assert!(says.contains("its processes read `/proc/self/maps`"), "{says}");
+        assert!(says.contains("one of its child processes tried to read `/proc/self/maps`"), "{says}");
         assert!(says.contains("`rootward wrap --own-proc`"), "{says}");
         assert!(says.contains("it was not allowed to read `/proc/12/environ`; "), "{says}");
         assert!(says.contains("`rootward wrap --allow-write /srv/a` would permit it"), "{says}");

@@ -83,7 +83,7 @@ pub enum Inject {
 
 /// How directories are passed to one particular server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Giving<'l> {
+enum PassedAs<'l> {
     InPlace(&'l FileServerCommand),
     AtTheEnd,
     Variable(&'l OsString),
@@ -143,8 +143,8 @@ impl Launch {
     pub(crate) fn change(&self) -> Change {
         let confined = matches!(self.confine, Confine::To(_)) && self.runs == Runs::Here;
         let texts = self.arguments.iter().chain(self.variables.iter().map(|(_, value)| value));
-        let stands = texts.into_iter().any(|text| has_root_template(text));
-        if confined || stands || self.giving() != Giving::Nothing { Change::NewChild } else { Change::Told }
+        let has_template = texts.into_iter().any(|text| has_root_template(text));
+        if confined || has_template || self.passed_as() != PassedAs::Nothing { Change::NewChild } else { Change::Told }
     }
 
     /// Whether a process may be started to learn what the server offers.
@@ -210,12 +210,12 @@ impl Launch {
     }
 
     /// How directories are passed, given the command.
-    fn giving(&self) -> Giving<'_> {
+    fn passed_as(&self) -> PassedAs<'_> {
         match (&self.inject, &self.file_server) {
-            (Inject::Known | Inject::Arguments, Some(server)) => Giving::InPlace(server),
-            (Inject::Arguments, None) => Giving::AtTheEnd,
-            (Inject::Variable(name), _) => Giving::Variable(name),
-            (Inject::Known, None) | (Inject::Nothing, _) => Giving::Nothing,
+            (Inject::Known | Inject::Arguments, Some(server)) => PassedAs::InPlace(server),
+            (Inject::Arguments, None) => PassedAs::AtTheEnd,
+            (Inject::Variable(name), _) => PassedAs::Variable(name),
+            (Inject::Known, None) | (Inject::Nothing, _) => PassedAs::Nothing,
         }
     }
 
@@ -233,15 +233,15 @@ impl Launch {
         };
         let mut variables: Vec<(OsString, OsString)> =
             self.variables.iter().map(|(name, value)| (name.clone(), filled_in(value, &places))).collect();
-        let mut arguments = match self.giving() {
+        let mut arguments = match self.passed_as() {
             // Root paths are not searched for `${root}`.
-            Giving::InPlace(server) => server.given(&self.arguments, directories, filled),
-            Giving::AtTheEnd => filled(&self.arguments).into_iter().chain(directories).collect(),
-            Giving::Variable(name) => {
+            PassedAs::InPlace(server) => server.given(&self.arguments, directories, filled),
+            PassedAs::AtTheEnd => filled(&self.arguments).into_iter().chain(directories).collect(),
+            PassedAs::Variable(name) => {
                 variables.push((name.clone(), joined(&called, map.as_ref().map_or(":", PathMap::between))));
                 filled(&self.arguments)
             }
-            Giving::Nothing => filled(&self.arguments),
+            PassedAs::Nothing => filled(&self.arguments),
         };
         // SECURITY: relative paths must start in the same directory for the guard and the server
         // (test: a_relative_path_means_the_same_to_the_guard_and_to_the_server)

@@ -19,7 +19,7 @@ use super::backing::{Backing, Backings};
 use super::children::told;
 use super::connections::Connection;
 use super::door::Door;
-use super::fetching::Coming;
+use super::fetching::PendingFetch;
 use super::figures::Figures;
 use super::middle::Middle;
 use super::process::Process;
@@ -370,7 +370,7 @@ impl<'n, M: Middle> Serving<'n, M> {
     /// The descriptors to poll. A peer is not read from while its counterpart is behind.
     fn watched(&self) -> Vec<(Source, BorrowedFd<'_>, PollFlags)> {
         let mut watched = vec![(Source::Signals, self.signals.as_fd(), PollFlags::IN)];
-        let fetches = self.servers.values().filter_map(|server| server.coming.as_ref().and_then(Coming::output));
+        let fetches = self.servers.values().filter_map(|server| server.coming.as_ref().and_then(PendingFetch::output));
         watched.extend(fetches.map(|output| (Source::Fetch, output, PollFlags::IN)));
         watched.extend(self.door.iter().map(|door| (Source::Door, door.as_fd(), PollFlags::IN)));
         self.watch_connections(&mut watched);

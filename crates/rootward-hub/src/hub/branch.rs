@@ -16,7 +16,7 @@ use super::passing::Listens;
 /// How long to wait before trying again to reach a server that could not be initialized.
 const TRIED_AGAIN_AFTER: Duration = Duration::from_secs(5);
 
-/// How long to wait before greeting a server again that began without saying what it offers: its package may still be
+/// How long to wait before greeting a server again that did not say what it offers: its package may still be
 /// downloading.
 const GREETED_AGAIN_AFTER: Duration = Duration::from_secs(90);
 
@@ -73,7 +73,7 @@ pub(super) enum Phase {
     /// `initialize` was sent.
     Greeting,
     Ready,
-    /// The server could not begin.
+    /// The server could not be initialized.
     Failed {
         why: String,
         since: Duration,

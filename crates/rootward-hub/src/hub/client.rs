@@ -153,7 +153,7 @@ impl Client {
             left_out: LeftOutNews::default(),
             name: None,
             terms,
-            given: party.held(&given),
+            given: party.limited(&given),
             party,
             out: Outlet::default(),
             orders: VecDeque::new(),
@@ -355,7 +355,7 @@ impl Client {
     /// The operator's or user's root sources have changed.
     pub(super) fn give(&mut self, now: Duration, given: &Arc<Given>) {
         self.now = now.max(self.now);
-        let given = self.party.held(given);
+        let given = self.party.limited(given);
         self.report(|roots, now| roots.given(now, &given));
         self.given = given;
         self.settle();

@@ -297,7 +297,7 @@ impl Client {
             "rootsCount": roots.len(),
             "roots": roots,
             "filePaths": paths,
-            "leftOut": published.map(|published| published.left_out().iter().map(LeftOut::told).collect::<Vec<_>>()),
+            "leftOut": published.map(|published| published.left_out().iter().map(LeftOut::to_json).collect::<Vec<_>>()),
             "state": published.map(|published| json!(published.state())),
             "why": published.map(|published| published.why().to_string()),
             "generation": published.map(Published::generation),

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::published::Published;
 /// The maximum number of roots to report.
-const MOST_TOLD: usize = 50;
+const MOST_REPORTED: usize = 50;
 
 /// A root that the client named and that is left out.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -82,7 +82,7 @@ impl LeftOut {
     }
 
     /// The form used in `get-roots`.
-    pub fn told(&self) -> Value {
+    pub fn to_json(&self) -> Value {
         json!({"uri": self.text, "reason": self.kind})
     }
 }
@@ -121,7 +121,7 @@ pub(super) fn left_out(client: &RootSet, current: &CurrentRoots, sources: &Sourc
         all.sort_by(|one, other| one.text.cmp(&other.text));
         all.dedup_by(|one, other| one.text == other.text);
     }
-    all.truncate(MOST_TOLD);
+    all.truncate(MOST_REPORTED);
     all
 }
 

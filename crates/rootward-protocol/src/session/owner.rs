@@ -11,7 +11,7 @@ use super::given::Given;
 use super::left_out::left_out;
 use super::number;
 use super::placing::{Found, Placed, Placing, What};
-use super::published::{Published, Told};
+use super::published::{Published, RefusalContext};
 use super::terms::Terms;
 use crate::list::ClientList;
 use crate::message::INVALID_PARAMS;
@@ -142,7 +142,7 @@ impl SessionGuard {
         SessionGuard::numbered(terms, given, support, Numbering::Counted)
     }
 
-    /// The roots of one modern request whose client declares this support. Pass what it says to [`SessionGuard::told`].
+    /// The roots of one modern request whose client declares this support. Pass what it says to [`SessionGuard::list_of_request`].
     pub fn of_request(terms: Arc<Terms>, given: Arc<Given>, support: Support) -> SessionGuard {
         SessionGuard::numbered(terms, given, support, Numbering::OfContent)
     }
@@ -248,7 +248,7 @@ impl SessionGuard {
     }
 
     /// Takes what a modern request says about its roots. The result must be looked up.
-    pub fn told(&mut self, now: Duration, said: Said) -> Option<Placing> {
+    pub fn list_of_request(&mut self, now: Duration, said: Said) -> Option<Placing> {
         let answer = match said {
             Said::Nothing => return None,
             Said::List(list) => Ok(list),
@@ -411,8 +411,8 @@ impl SessionGuard {
         let left_out = client.map(|client| left_out(client, current, sources)).unwrap_or_default();
         let disjoint =
             client.filter(|_| current.why == Why::OutsideCeiling).map(|client| DisjointRoots::new(client, sources));
-        let told = Told { way: self.terms.way, left_out, disjoint };
-        self.published = Some(Published::new(current, self.machine.support(), guard, told));
+        let context = RefusalContext { way: self.terms.way, left_out, disjoint };
+        self.published = Some(Published::new(current, self.machine.support(), guard, context));
     }
 }
 

@@ -19,12 +19,12 @@ pub struct Published {
     why: Why,
     reach: Reach,
     support: Support,
-    told: Arc<Told>,
+    context: Arc<RefusalContext>,
 }
 
 /// Additional information for messages about the roots.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct RefusalContext {
     /// How a person can name a root here.
     pub(super) way: Option<&'static str>,
     /// The client's roots that are left out.
@@ -34,9 +34,9 @@ pub(super) struct Told {
 }
 
 impl Published {
-    pub(super) fn new(current: &CurrentRoots, support: Support, guard: Guard, told: Told) -> Published {
-        let told = Arc::new(told);
-        Published { guard, state: current.state, why: current.why, reach: current.reach, support, told }
+    pub(super) fn new(current: &CurrentRoots, support: Support, guard: Guard, context: RefusalContext) -> Published {
+        let context = Arc::new(context);
+        Published { guard, state: current.state, why: current.why, reach: current.reach, support, context }
     }
 
     /// The guard that decides.
@@ -110,12 +110,12 @@ impl Published {
 
     /// The roots that the client named and that are left out.
     pub fn left_out(&self) -> &[LeftOut] {
-        &self.told.left_out
+        &self.context.left_out
     }
 
     /// The denial to report. If there are no roots because the client could not be asked, it says so.
     #[must_use]
-    pub fn told(&self, denial: Denial) -> Denial {
+    pub fn explained(&self, denial: Denial) -> Denial {
         match (denial.code(), self.state) {
             (Code::NoRoots, State::Failed) => Denial::new(Code::RootsFailed, denial.path(), denial.access()),
             _ => denial,
@@ -124,8 +124,8 @@ impl Published {
 
     /// The refusal that a peer sees.
     pub fn refusal(&self, denial: &Denial) -> Refusal {
-        let Told { way, disjoint, .. } = &*self.told;
+        let RefusalContext { way, disjoint, .. } = &*self.context;
         let among = Among { why: self.why, list: self.list(), way: *way, disjoint: disjoint.as_ref() };
-        Refusal::among(&self.told(denial.clone()), Some(among))
+        Refusal::among(&self.explained(denial.clone()), Some(among))
     }
 }

@@ -170,7 +170,7 @@ fn requests_with_the_same_roots_have_the_same_number() {
     let number = |names: &[&str], restrictions: &Arc<Restrictions>| {
         let given = Given { restrictions: Arc::clone(restrictions), ..stage.given.clone() };
         let mut request = SessionGuard::of_request(Arc::clone(&stage.terms), Arc::new(given), Support::Listed);
-        let placing = request.told(at(0), Said::List(stage.page(names, None))).unwrap();
+        let placing = request.list_of_request(at(0), Said::List(stage.page(names, None))).unwrap();
         request.placed(at(0), placing.run_ambient());
         assert_eq!(request.turn(at(0), at(0)), Turn::GoOn);
         request.published().unwrap().clone()
@@ -183,7 +183,7 @@ fn requests_with_the_same_roots_have_the_same_number() {
     // The generation identifies the roots; the guard knows the restrictions.
     assert!(!first.guard().decides_as(number(&["a"], &Arc::new(Restrictions::none())).guard()));
     let mut asked = SessionGuard::of_request(Arc::clone(&stage.terms), Arc::new(stage.given.clone()), Support::Listed);
-    assert!(asked.told(at(0), Said::Nothing).is_none() && asked.published().is_none());
+    assert!(asked.list_of_request(at(0), Said::Nothing).is_none() && asked.published().is_none());
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn the_list_of_a_request_counts_however_long_the_disk_takes() {
     let given = Given { sources: Sources { saved, ..Sources::default() }, ..stage.given.clone() };
     let given = Arc::new(given);
     let mut request = SessionGuard::of_request(Arc::clone(&stage.terms), Arc::clone(&given), Support::Listed);
-    let placing = request.told(at(0), Said::List(stage.page(&["a"], None))).unwrap();
+    let placing = request.list_of_request(at(0), Said::List(stage.page(&["a"], None))).unwrap();
     request.given(at(60_000), &given);
     assert!(matches!(request.turn(at(0), at(60_000)), Turn::Wait { .. }) && request.published().is_none());
     request.placed(at(900_000), placing.run_ambient());

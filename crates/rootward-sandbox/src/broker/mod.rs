@@ -27,7 +27,7 @@ use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open}
 
 use crate::launcher::{is_opening, is_traced};
 use crate::options::{OwnProc, Trace};
-use crate::orders::{Orders, Told};
+use crate::orders::{LauncherReport, Orders};
 use crate::sys::{self, Notification, Reply};
 use call::{Act, Call, Object};
 use own::OwnFiles;
@@ -137,7 +137,7 @@ impl Broker {
     }
 
     /// The refusals since the last call.
-    pub(crate) fn take_refused(&mut self) -> Vec<Told> {
+    pub(crate) fn take_refused(&mut self) -> Vec<LauncherReport> {
         self.trace.as_mut().map(trace::Seen::take).unwrap_or_default()
     }
 

@@ -13,13 +13,13 @@ use super::memory::Memory;
 use super::place::{Caller, Links, Needed, Places, guess};
 use crate::launcher::is_own;
 use crate::options::OwnProc;
-use crate::orders::{Told, bytes};
+use crate::orders::{LauncherReport, bytes};
 use crate::own_proc::{OwnEntry, is_by_self};
 use crate::sockets::SocketKind;
 use crate::sys::{self, Notification};
 
 /// The maximum number of places to report.
-const MOST_TOLD: usize = 10_000;
+const MOST_REPORTED: usize = 10_000;
 
 /// What was seen so far.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub(super) struct Seen {
     command: Pid,
     /// Whether other processes may also do so when not traced.
     own_proc: OwnProc,
-    told: BTreeSet<Tried>,
+    reported: BTreeSet<Tried>,
     fresh: Vec<Tried>,
 }
 
@@ -52,7 +52,7 @@ enum Meant {
 
 impl Seen {
     pub(super) fn new(command: Pid, own_proc: OwnProc) -> Seen {
-        Seen { command, own_proc, told: BTreeSet::new(), fresh: Vec::new() }
+        Seen { command, own_proc, reported: BTreeSet::new(), fresh: Vec::new() }
     }
 
     /// Records a call that continues and will be refused, as far as the paths show.
@@ -85,10 +85,10 @@ impl Seen {
 
     /// Records that a process read about itself, which it could not do without tracing.
     pub(super) fn note_own(&mut self, caller: Caller, entry: OwnEntry) {
-        let told = entry.told();
-        let is_given = is_own(told.as_os_str().as_bytes()) && caller.process() == Ok(self.command);
+        let place = entry.reported();
+        let is_given = is_own(place.as_os_str().as_bytes()) && caller.process() == Ok(self.command);
         if self.own_proc == OwnProc::FirstProcess && !is_given {
-            self.add((told, Needed::Read, None));
+            self.add((place, Needed::Read, None));
         }
     }
 
@@ -106,18 +106,18 @@ impl Seen {
 
     fn add(&mut self, tried: Tried) {
         // A hostile command must not exhaust the memory.
-        if self.told.len() < MOST_TOLD && self.told.insert(tried.clone()) {
+        if self.reported.len() < MOST_REPORTED && self.reported.insert(tried.clone()) {
             self.fresh.push(tried);
         }
     }
 
-    pub(super) fn take(&mut self) -> Vec<Told> {
-        let told = |(place, needed, socket): Tried| Told::Refused {
+    pub(super) fn take(&mut self) -> Vec<LauncherReport> {
+        let report = |(place, needed, socket): Tried| LauncherReport::Refused {
             path: bytes(place),
             access: needed.word().to_owned(),
             socket,
         };
-        self.fresh.drain(..).map(told).collect()
+        self.fresh.drain(..).map(report).collect()
     }
 }
 

@@ -18,7 +18,7 @@ use super::waiting::{PASSED, received};
 use super::{FAILED, Failure};
 use crate::broker::{Answer, Broker, Given};
 use crate::error::Step;
-use crate::orders::{Orders, Told, text};
+use crate::orders::{LauncherReport, Orders, text};
 use crate::sys;
 
 /// The signals that the supervisor handles, including the end of children.
@@ -34,10 +34,10 @@ impl Report {
     }
 
     pub(super) fn failed(&mut self, step: Step, reason: String) {
-        self.tell(&Told::Failed { step, reason });
+        self.tell(&LauncherReport::Failed { step, reason });
     }
 
-    fn tell(&mut self, told: &Told) {
+    fn tell(&mut self, told: &LauncherReport) {
         // If the host is gone, the lifeline shows it.
         if let Ok(mut line) = serde_json::to_vec(told) {
             line.push(b'\n');
@@ -57,7 +57,7 @@ pub(super) struct Watched {
 
 /// Reports that the copy failed to become the command.
 pub(super) fn tell_failure(socket: &OwnedFd, failure: Failure) {
-    let told = Told::Failed { step: failure.step, reason: failure.reason };
+    let told = LauncherReport::Failed { step: failure.step, reason: failure.reason };
     if let Ok(line) = serde_json::to_vec(&told) {
         let _ = send(socket, &line, SendFlags::NOSIGNAL);
     }
@@ -183,7 +183,7 @@ fn go_on(watched: &Watched, listener: &mut Option<OwnedFd>, own: &mut Vec<OwnedF
         }
         // The exec has closed the other end: the command runs.
         Heard::End if listener.is_some() => {
-            report.tell(&Told::Confined { process: watched.child.as_raw_pid() });
+            report.tell(&LauncherReport::Confined { process: watched.child.as_raw_pid() });
             Start::Done
         }
         Heard::End => {
@@ -226,7 +226,7 @@ fn code_of(status: WaitStatus) -> i32 {
 enum Heard {
     /// The descriptor on which the kernel asks about calls, and the descriptors to hold.
     Listener(OwnedFd, Vec<OwnedFd>),
-    Failed(Told),
+    Failed(LauncherReport),
     End,
 }
 

@@ -198,7 +198,7 @@ fn label_of_hub(hub: &AdoptedHub, desk: &Desk) -> String {
 
 fn why(left: &Left) -> String {
     match left {
-        Left::Gone => "it is not in the file any more".to_owned(),
+        Left::Gone => "it is no longer in the file".to_owned(),
         Left::Unwrapped => "it has its own command already".to_owned(),
         Left::Changed => "left as it is: its command was changed since".to_owned(),
         Left::Unclear(why) => format!("left as it is: {why}"),

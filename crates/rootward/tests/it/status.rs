@@ -25,7 +25,7 @@ fn running_servers_are_shown_with_their_roots() {
     let told: Value = serde_json::from_slice(&status().stdout).unwrap();
     assert!(told.to_string().contains(&scene.text("other")), "{told}");
     assert_eq!(client.end(), Some(0));
-    assert_eq!(status().status.code(), Some(1), "nothing runs any more");
+    assert_eq!(status().status.code(), Some(1), "nothing runs now");
 }
 
 #[test]

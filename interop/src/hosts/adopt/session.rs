@@ -34,8 +34,8 @@ const PROJECT_SCOPE: &str = "project";
 /// Whether a client also talks to its model if its list already shows which servers work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Conversations {
-    Held,
-    LeftOut,
+    Run,
+    Skipped,
 }
 
 /// Whether the servers are wrapped.
@@ -90,7 +90,7 @@ pub(super) fn with_ten(
         // How long Claude Code waits for a server, in milliseconds. Without Rootward, `npx` fetches each server first.
         ("MCP_TIMEOUT", "180000".to_owned()),
     ];
-    Session { client, stage, model: &model, variables, entries, conversations: Conversations::Held }.run()
+    Session { client, stage, model: &model, variables, entries, conversations: Conversations::Run }.run()
 }
 
 impl Session<'_> {
@@ -214,7 +214,7 @@ impl Session<'_> {
     /// Makes the client list its servers, and its model call tools of some.
     fn use_servers(&self, now: Now) -> Result<()> {
         self.list()?;
-        if self.client.list == List::Configured || self.conversations == Conversations::Held {
+        if self.client.list == List::Configured || self.conversations == Conversations::Run {
             self.converse(now)?;
         }
         Ok(())

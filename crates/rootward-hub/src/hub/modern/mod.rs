@@ -182,7 +182,7 @@ impl Hub {
         }
     }
 
-    /// Nobody waits for this visit or listener any more.
+    /// Nobody waits for this visit or listener now.
     fn give_up(&mut self, now: Duration, number: u64, why: &str) {
         self.cancel_visit(now, number, why);
         self.stop_listening(now, number);

@@ -83,7 +83,7 @@ fn an_entry_that_was_changed_since_is_named_and_stays() {
     for line in [
         "  a: left as it is: its command was changed since\n",
         "  b: gets its own command back\n",
-        "  c: it is not in the file any more\n",
+        "  c: it is no longer in the file\n",
     ] {
         assert!(run.stdout.contains(line), "{line}: {}", run.stdout);
     }

@@ -62,7 +62,7 @@ fn every_exception_is_still_needed() {
         let page = pages.iter().find(|page| page.path == exception.page);
         let lines = page.into_iter().flat_map(Page::commands);
         let used = lines.filter(|line| line.starts_with(exception.line)).count();
-        assert!(used > 0, "{} has no command `{}` any more", exception.page, exception.line);
+        assert!(used > 0, "{} no longer has the command `{}`", exception.page, exception.line);
     }
     // Each replacement is a command in CONTRIBUTING.md, or a test.
     let known = fs::read_to_string(top().join("CONTRIBUTING.md")).unwrap();

@@ -67,7 +67,7 @@ fn every_call_is_answered_while_servers_are_killed_and_all_come_back() {
         comes_back(&scene, &mut client, server);
     }
     assert_eq!(client.end(), Some(0));
-    assert_eq!(scene.rootward(&["status"]).output().unwrap().status.code(), Some(1), "nothing runs any more");
+    assert_eq!(scene.rootward(&["status"]).output().unwrap().status.code(), Some(1), "nothing runs now");
 }
 
 /// Kills one of the running servers. Returns `false` if there is none.

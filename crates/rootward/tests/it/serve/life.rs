@@ -19,7 +19,7 @@ fn begin_command(client: &mut Client, place: &Place) -> u64 {
     id
 }
 
-/// Waits until nothing writes `alive` any more.
+/// Waits until nothing writes `alive`.
 fn is_over(place: &Place) {
     let alive = place.path("root/alive");
     until("a command is left", || {

@@ -273,7 +273,7 @@ fn a_client_on_sockets() {
     }
 }
 
-/// A client that has closed only the end that it reads from: nothing can reach it any more.
+/// A client that has closed only the end that it reads from: nothing can reach it.
 #[test]
 fn a_client_that_reads_no_more_is_gone() {
     let scene = Scene::new();

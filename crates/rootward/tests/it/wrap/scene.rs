@@ -79,7 +79,7 @@ impl Mark {
         let processes = std::fs::read_dir("/proc").unwrap().flatten();
         let mut numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
         numbers.find(|number| {
-            // A zombie has no command line any more.
+            // A zombie has no command line.
             let words = std::fs::read(format!("/proc/{number}/cmdline")).unwrap_or_default();
             let marked = String::from_utf8_lossy(&words).split('\0').any(|word| word == self.words);
             marked || (self.server == Some(*number) && !words.is_empty())
